@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import "../preflight.js";
+
+await import("./index.ts");

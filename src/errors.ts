@@ -1,0 +1,84 @@
+/**
+ * The errors of hubhook. Those that answer a request carry an HTTP status and a code that never changes;
+ * those that stop a start carry every problem found, so that one look mends them all.
+ */
+
+/** One thing that was not understood: where it stands and a sentence about it. */
+export interface Issue {
+  path: string;
+  message: string;
+}
+
+interface HttpErrorOptions {
+  /** Stable word for programs, as `payload_invalid`. Made from the status when left out. */
+  code?: string;
+  /** Response headers that belong to the answer, as `Allow` or `Retry-After`. */
+  headers?: Record<string, string>;
+  issues?: Issue[];
+  cause?: unknown;
+}
+
+/**
+ * An error that is an answer: its message is sent to the caller as it stands, so keep secrets out of it.
+ *
+ * @example throw new HttpError(409, "this dataset is being trained on already");
+ */
+export class HttpError extends Error {
+  override readonly name: string = "HttpError";
+  readonly status: number;
+  readonly code: string;
+  readonly headers: Record<string, string>;
+  readonly issues: Issue[] | undefined;
+
+  constructor(status: number, message: string, options: HttpErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    if (!Number.isInteger(status) || status < 400 || status > 599)
+      throw new RangeError(`an HttpError takes a status from 400 to 599, not ${status}`);
+    this.status = status;
+    this.code = options.code ?? `http_${status}`;
+    this.headers = options.headers ?? {};
+    this.issues = options.issues;
+  }
+
+  /** The body of the answer, the same in every room of the house. */
+  toBody(requestId: string): ErrorBody {
+    return { error: this.message, code: this.code, requestId, ...(this.issues && { issues: this.issues }) };
+  }
+}
+
+export interface ErrorBody {
+  error: string;
+  code: string;
+  requestId: string;
+  issues?: Issue[];
+}
+
+/** Thrown by a handler: no further attempt will help, so make none. */
+export class PermanentError extends Error {
+  override readonly name = "PermanentError";
+}
+
+/** A start that cannot go on. `problems` are whole sentences, one a line. */
+export class StartError extends Error {
+  override readonly name: string = "StartError";
+  readonly problems: string[];
+
+  constructor(headline: string, problems: string[]) {
+    super([headline, ...problems.map((problem) => `  - ${problem}`)].join("\n"));
+    this.problems = problems;
+  }
+}
+
+/** Whatever was thrown, as an Error. */
+export function toError(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  return new Error(typeof thrown === "string" ? thrown : `a value that is no Error was thrown: ${describe(thrown)}`);
+}
+
+function describe(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}
