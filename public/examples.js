@@ -37,7 +37,7 @@ function discussion({ web, api }) {
 }
 
 function comment({ web }) {
-  return { id: ID, author: { id: ID }, content: "Hello", hidden: false, url: { web: `${web}/discussions/1#${ID}` } };
+  return { id: ID, author: { id: ID }, content: "Hello", hidden: false, url: { web: `${web}/discussions/1` } };
 }
 
 /** The least payload that passes the endpoint's filters. */

@@ -30,7 +30,7 @@ document.addEventListener("visibilitychange", () => {
 async function load() {
   try {
     const response = await fetch("api/endpoints", {
-      headers: { accept: "application/json" },
+      cache: "no-store",
       signal: AbortSignal.timeout(PATIENCE_MS),
     });
     if (!response.ok) throw new Error(`it answered with status ${response.status}`);
@@ -58,7 +58,7 @@ function show({ url, secret, endpoints = [], broken = [], notices = [], urlExpir
   $("list").replaceChildren(...(cards.length ? cards : [emptyState(broken.length)]));
   showFinder(endpoints, cards);
   showRegistering(endpoints, { secret });
-  say(`The receiver is running: ${counted(endpoints, "endpoint")}`);
+  say(`The receiver is running: ${counted(endpoints, "endpoint")}${secret ? "" : ", open to everyone"}`);
 }
 
 function showBoard({ url, secret, endpoints, broken, urlExpiresAt }) {
@@ -122,7 +122,7 @@ function card(endpoint, { secret, several }) {
       several &&
         el(
           "a",
-          { class: "to-register", href: "#register", onclick: () => choose(name) },
+          { class: "to-register", href: "#register", onclick: (event) => choose(name, event) },
           "Register",
           el("span", { class: "unseen" }, ` ${name} on the Hub`),
         ),
@@ -240,6 +240,7 @@ function showRegistering(endpoints, { secret }) {
   const before = which.value;
   which.replaceChildren(...endpoints.map(({ name }) => el("option", { value: name }, name)));
   if (endpoints.some(({ name }) => name === before)) which.value = before;
+  which.disabled = false;
   $("pick").hidden = endpoints.length < 2;
   which.onchange = () => {
     const endpoint = endpoints.find(({ name }) => name === which.value) ?? endpoints[0];
@@ -267,17 +268,19 @@ function showRegistering(endpoints, { secret }) {
   );
 }
 
-function choose(name) {
+function choose(name, event) {
+  event.preventDefault();
   $("which").value = name;
   $("which").onchange();
+  $("register").scrollIntoView();
   $("which").focus({ preventScroll: true });
 }
 
 function showUnreachable(error) {
   const why = error.name === "TimeoutError" ? "it did not answer in time" : error.message;
   setState("bad", "Not reachable", "");
-  setFact("address", "…", "");
-  setFact("secret", "…", "");
+  setFact("address", "–", "");
+  setFact("secret", "–", "");
   $("secret").className = "board-fact";
   $("count").textContent = "";
   $("callouts").replaceChildren();
