@@ -63,7 +63,7 @@ function show({ url, secret, endpoints = [], broken = [], notices = [], urlExpir
 
 function showBoard({ url, secret, endpoints, broken, urlExpiresAt }) {
   const sum = counted(endpoints, "endpoint");
-  if (broken.length) setState("warn", "Running", `${sum}, ${counted(broken, "handler")} left out`);
+  if (broken.length) setState("warn", "Running", `${sum}, ${counted(broken, "problem")}`);
   else setState("good", "Running", sum);
   setFact(
     "address",
@@ -138,7 +138,7 @@ function emptyState(brokenCount) {
   return el(
     "div",
     { class: "card empty" },
-    el("h3", {}, brokenCount ? "No handler could be loaded yet" : "No handlers yet"),
+    el("h3", {}, brokenCount ? "No handler could be loaded" : "No handlers yet"),
     el(
       "p",
       {},
@@ -163,11 +163,11 @@ function brokenCallout(broken, good) {
   return el(
     "section",
     { class: "callout callout--bad", "aria-labelledby": "broken-title" },
-    el("h2", { class: "callout-title", id: "broken-title" }, `${counted(broken, "handler")} could not be loaded`),
+    el("h2", { class: "callout-title", id: "broken-title" }, `${counted(broken, "problem")} with the handlers`),
     el(
       "p",
       {},
-      `${good ? "The endpoints below work; these are missing." : "So there is no endpoint."} Mend the file, and start the receiver again.`,
+      `${good ? "The endpoints below work; what stands here is left out." : "So there is no endpoint yet."} Mend it, and start the receiver again.`,
     ),
     ...broken.flatMap(({ file, problem }) => [
       el("h3", { class: "broken-file" }, file),

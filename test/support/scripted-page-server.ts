@@ -2,31 +2,13 @@ import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname } from "node:path";
+import type { EndpointEntry, EndpointsAnswer } from "../../src/receiver/status.ts";
 
-/** What `GET /api/endpoints` answers. */
-export interface EndpointsAnswer {
-  url: string;
-  secret: boolean;
-  endpoints: EndpointAnswer[];
-  broken: { file: string; problem: string }[];
-  notices: string[];
-  urlExpiresAt?: string;
-}
-
-export interface EndpointAnswer {
-  name: string;
-  path: string;
-  url: string;
-  mode: "reply" | "background";
-  on: string[] | null;
-  repos: string[] | null;
-  refs: string[] | null;
-  description: string | null;
-  file: string | null;
-}
+/** What a receiver says, together with what only some receivers say. */
+type Answer = EndpointsAnswer & { urlExpiresAt?: string };
 
 /** An answer of `GET /api/endpoints`; a number is a bare status. */
-export type Scripted = EndpointsAnswer | number | "hang up" | "never answer";
+export type Scripted = Answer | number | "hang up" | "never answer";
 
 const PUBLIC = new URL("../../public/", import.meta.url);
 const types: Record<string, string> = {
@@ -71,7 +53,7 @@ export async function startScriptedPageServer(answer: Scripted, { mount = "/" } 
 }
 
 /** An endpoint as the receiver would tell of it. */
-export function endpointAnswer(name: string, more: Partial<EndpointAnswer> = {}): EndpointAnswer {
+export function endpointAnswer(name: string, more: Partial<EndpointEntry> = {}): EndpointEntry {
   const path = `/webhooks/${name}`;
   return {
     name,
@@ -82,12 +64,12 @@ export function endpointAnswer(name: string, more: Partial<EndpointAnswer> = {})
     repos: null,
     refs: null,
     description: null,
-    file: `src/handlers/${name}.ts`,
+    file: `${name}.ts`,
     ...more,
   };
 }
 
-export function endpointsAnswer(more: Partial<EndpointsAnswer> = {}): EndpointsAnswer {
+export function endpointsAnswer(more: Partial<Answer> = {}): Answer {
   const endpoints = [
     endpointAnswer("trigger_training", { description: "Answers dataset and model updates" }),
     endpointAnswer("discussion-greeter", {
