@@ -1,0 +1,144 @@
+/**
+ * Every setting of the process, read once from the environment into one nested object. What is off is null.
+ * The object holds secrets: hand on the part that is needed, and never log it.
+ */
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { z } from "zod";
+import { StartError } from "./errors.ts";
+
+export type Env = Record<string, string | undefined>;
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const SIZES = { b: 1, kb: 1000, mb: 1_000_000, gb: 1_000_000_000 };
+
+function unit(units: Record<string, number>, expected: string) {
+  const form = new RegExp(`^(\\d+(?:\\.\\d+)?) ?(${Object.keys(units).join("|")})$`, "i");
+  return z.string().transform((text, context) => {
+    const [, amount, name] = form.exec(text.trim()) ?? [];
+    if (amount !== undefined && name !== undefined) return Number(amount) * (units[name.toLowerCase()] ?? 1);
+    context.addIssue({ code: "custom", message: expected });
+    return z.NEVER;
+  });
+}
+
+/** Milliseconds, written `500ms`, `10s`, `5m`, `2h`. */
+const duration = unit(UNITS, "write a duration with its unit, as 500ms, 10s, 5m or 2h");
+/** Bytes, written `5mb`. */
+const size = unit(SIZES, "write a size with its unit, as 500kb or 5mb");
+
+const port = z.string().transform((text, context) => {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  context.addIssue({ code: "custom", message: "write a port number from 0 to 65535 (0: any free port)" });
+  return z.NEVER;
+});
+
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: "write a whole address, as https://example.com" })
+  .transform((text) => text.replace(/\/+$/, ""));
+
+// The Hub sends the secret as a header in clear, so nothing but visible ASCII arrives as it was typed.
+const secret = z
+  .string()
+  .regex(/^[\x21-\x7e]+$/, "use visible ASCII characters only, without spaces: the Hub sends it in a header");
+
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, { error: `write one of ${words.join(", ")}` });
+
+/** The variables, in the groups and the order of `.env.example`. */
+export const variables = {
+  server: z.object({
+    PORT: port.prefault("7860"),
+    HOST: z.string().default("127.0.0.1"),
+    PUBLIC_DIR: z.string().default("public"),
+    LOG_LEVEL: oneOf(["error", "warn", "info", "debug"]).default("info"),
+    LOG_FORMAT: oneOf(["pretty", "json"]).optional(),
+    SHUTDOWN_GRACE: duration.prefault("10s"),
+  }),
+  receiver: z.object({
+    PUBLIC_URL: httpUrl.optional(),
+    WEBHOOK_SECRET: secret.optional(),
+    WEBHOOK_SECRET_PREVIOUS: secret.optional(),
+    HANDLERS_DIR: z.string().default("src/handlers"),
+    HANDLERS_ON_ERROR: oneOf(["exit", "skip"]).default("exit"),
+    BODY_LIMIT: size.prefault("5mb"),
+    REPLY_DEADLINE: duration.prefault("25s"),
+  }),
+  hub: z.object({
+    HF_ENDPOINT: httpUrl.prefault("https://huggingface.co"),
+    HF_TOKEN: z.string().optional(),
+    HF_TOKEN_PATH: z.string().optional(),
+    HF_HOME: z.string().optional(),
+  }),
+  space: z.object({
+    SPACE_ID: z.string().optional(),
+    SPACE_HOST: z.string().optional(),
+  }),
+};
+
+export type Config = ReturnType<typeof loadConfig>;
+
+/** What was read is never shown in a problem of these. */
+const SECRET_VARIABLES = new Set(["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS", "HF_TOKEN"]);
+
+/**
+ * Reads the settings. `env` is the process's environment unless a test or a script gives its own.
+ * @throws StartError naming every variable that was not understood, and the mend.
+ */
+export function loadConfig(env: Env = process.env) {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
+  const problems: string[] = [];
+  const read = <Group extends z.ZodObject>(group: Group): z.output<Group> => {
+    const result = group.safeParse(given);
+    if (result.success) return result.data;
+    for (const issue of result.error.issues) {
+      const name = String(issue.path[0]);
+      const found = SECRET_VARIABLES.has(name) ? "is not usable" : `is "${given[name]}"`;
+      problems.push(`${name} ${found}: ${issue.message}`);
+    }
+    // Never used: the problems below are thrown before anybody looks at it.
+    return {} as z.output<Group>;
+  };
+  const server = read(variables.server);
+  const receiver = read(variables.receiver);
+  const hub = read(variables.hub);
+  const space = read(variables.space);
+  if (receiver.WEBHOOK_SECRET_PREVIOUS && !given.WEBHOOK_SECRET)
+    problems.push("WEBHOOK_SECRET_PREVIOUS is set without WEBHOOK_SECRET: set the new secret there, or remove it");
+  if (problems.length > 0) throw new StartError("The settings have problems (environment or .env file):", problems);
+
+  return {
+    server: {
+      port: server.PORT,
+      host: server.HOST,
+      publicDir: resolve(server.PUBLIC_DIR),
+      shutdownGraceMs: server.SHUTDOWN_GRACE,
+    },
+    log: { level: server.LOG_LEVEL, format: server.LOG_FORMAT ?? null },
+    receiver: {
+      publicUrl: receiver.PUBLIC_URL ?? null,
+      /** Those that open an endpoint, newest first; none: every endpoint is open to everyone. */
+      secrets: [receiver.WEBHOOK_SECRET, receiver.WEBHOOK_SECRET_PREVIOUS].filter((one) => one !== undefined),
+      handlersDir: resolve(receiver.HANDLERS_DIR),
+      handlersOnError: receiver.HANDLERS_ON_ERROR,
+      bodyLimit: receiver.BODY_LIMIT,
+      replyDeadlineMs: receiver.REPLY_DEADLINE,
+      /** Where handlers' own settings are read from, each through the schema that its handler declares. */
+      handlerEnv: given as Env,
+    },
+    hub: { endpoint: hub.HF_ENDPOINT, token: hub.HF_TOKEN?.trim() ?? storedToken(hub) },
+    /** Set by the Hub on a Space. */
+    space: space.SPACE_HOST ? { id: space.SPACE_ID ?? null, host: space.SPACE_HOST } : null,
+  };
+}
+
+/** The token that `hf auth login` stored, looked for where huggingface_hub keeps it. */
+function storedToken(hub: z.output<typeof variables.hub>): string | null {
+  const home = hub.HF_HOME ?? join(homedir(), ".cache", "huggingface");
+  try {
+    return readFileSync(hub.HF_TOKEN_PATH ?? join(home, "token"), "utf8").trim() || null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,99 @@
+/** From bytes on a socket to a payload: read within a limit, decoded, parsed and checked, in that order. */
+import { isUtf8 } from "node:buffer";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HttpError, type Issue } from "../errors.ts";
+import { payloadSchema, type WebhookPayload } from "../protocol/payload.ts";
+import { issuesOf, kindOf } from "./endpoint.ts";
+
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
+const OTHER_CHARSET = /charset\s*=\s*"?(?!utf-?8\b)[\w-]/i;
+
+/** 415 for what is not JSON by its headers. */
+export function refuseOtherContent(request: IncomingMessage): void {
+  const type = request.headers["content-type"] ?? "";
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  if (type === "application/json" && encoding === "identity") return;
+  if (!JSON_TYPE.test(type)) refuse(`expected content-type application/json, found ${type || "none"}`);
+  if (OTHER_CHARSET.test(type)) refuse(`expected UTF-8, found ${type}`);
+  if (encoding !== "identity") refuse(`expected a body that is not compressed, found content-encoding ${encoding}`);
+}
+
+function refuse(message: string): never {
+  throw new HttpError(415, message, { code: "content_type_unsupported" });
+}
+
+function tooLarge(limit: number): HttpError {
+  const message = `the body is larger than ${limit} bytes: BODY_LIMIT sets how much the receiver takes`;
+  return new HttpError(413, message, { code: "body_too_large" });
+}
+
+/** 413 for what says itself that it is too large, before any of it is read. */
+export function refuseLargeContent(request: IncomingMessage, limit: number): void {
+  if (Number(request.headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
+}
+
+/** Reads at most `limit` bytes. Null: the sender went away, so there is nobody to answer. */
+export function readBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Buffer | null> {
+  return new Promise((resolve, reject) => {
+    let first: Buffer | null = null;
+    let more: Buffer[] | null = null;
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > limit) {
+        request.off("data", onData);
+        reject(tooLarge(limit));
+      } else if (first === null) first = chunk;
+      else if (more === null) more = [first, chunk];
+      else more.push(chunk);
+    };
+    request.on("data", onData);
+    request.once("end", () => resolve(more ? Buffer.concat(more, size) : (first ?? Buffer.alloc(0))));
+    request.once("error", () => resolve(null));
+    request.once("close", () => resolve(null));
+    if (request.headers.expect !== undefined) response.writeContinue();
+  });
+}
+
+/**
+ * The payload as it was sent: nothing dropped, nothing coerced, but for keys called `__proto__`, which could change
+ * the prototype of whatever a handler copies them into.
+ */
+export function parsePayload(body: Buffer): WebhookPayload {
+  const value = parseJson(body);
+  const checked = payloadSchema.safeParse(value);
+  if (checked.success) return value as WebhookPayload;
+  const object = typeof value === "object" && value !== null && !Array.isArray(value);
+  const found = object
+    ? issuesOf(checked.error)
+    : [{ path: "", message: `expected an object, found ${kindOf(value)}` }];
+  throw invalidPayload(found);
+}
+
+export function invalidPayload(issues: Issue[]): HttpError {
+  const list = issues.map(({ path, message }) => (path ? `${path}: ${message}` : message)).slice(0, 3);
+  const message = `the JSON is no payload of the Hub: ${list.join("; ")}${issues.length > 3 ? "; …" : ""}`;
+  return new HttpError(422, message, { code: "payload_invalid", issues });
+}
+
+// Any escape may spell the key, so a text with `\u` takes the slow way too.
+const MAY_NAME_PROTO = /__proto__|\\u/;
+
+function parseJson(body: Buffer): unknown {
+  if (!isUtf8(body)) throw malformed("the bytes are not UTF-8");
+  const text = body[0] === 0xef ? body.toString("utf8").replace(/^\uFEFF/, "") : body.toString("utf8");
+  if (text.trim() === "") throw malformed("the body is empty");
+  try {
+    return MAY_NAME_PROTO.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
+  } catch (error) {
+    throw malformed(error instanceof SyntaxError ? error.message : "it is nested too deeply");
+  }
+}
+
+function withoutProto(key: string, value: unknown): unknown {
+  return key === "__proto__" ? undefined : value;
+}
+
+function malformed(why: string): HttpError {
+  return new HttpError(400, `malformed JSON: ${why}`, { code: "json_malformed" });
+}

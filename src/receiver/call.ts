@@ -1,0 +1,136 @@
+/** Calls a handler inside a request: its context, its deadline, its answer. */
+import type { IncomingHttpHeaders } from "node:http";
+import { HttpError, toError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { SECRET_HEADER } from "../protocol/headers.ts";
+import type { WebhookPayload } from "../protocol/payload.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { HandlerContext } from "./webhook.ts";
+
+/** What every handler's context shares. */
+export interface Surroundings {
+  log: Logger;
+  hub: { endpoint: string; token: string | null };
+}
+
+interface Call {
+  endpoint: Endpoint;
+  headers: IncomingHttpHeaders;
+  deliveryId: string;
+  attempt: number;
+  signal: AbortSignal;
+}
+
+/** Made for every call, so what few handlers ask for is made only when it is asked for. */
+export class CallContext implements HandlerContext {
+  readonly deliveryId: string;
+  readonly attempt: number;
+  readonly signal: AbortSignal;
+  readonly settings: unknown;
+  readonly #call: Call;
+  readonly #surroundings: Surroundings;
+  #log: Logger | undefined;
+
+  constructor(call: Call, surroundings: Surroundings) {
+    this.deliveryId = call.deliveryId;
+    this.attempt = call.attempt;
+    this.signal = call.signal;
+    this.settings = call.endpoint.settings;
+    this.#call = call;
+    this.#surroundings = surroundings;
+  }
+
+  get log(): Logger {
+    const { endpoint, deliveryId } = this.#call;
+    this.#log ??= this.#surroundings.log.child({ endpoint: endpoint.name, delivery: deliveryId });
+    return this.#log;
+  }
+
+  get headers(): Record<string, string> {
+    return withoutSecrets(this.#call.headers);
+  }
+
+  get hub() {
+    const { endpoint, token } = this.#surroundings.hub;
+    return { hubUrl: endpoint, ...(token !== null && { accessToken: token }) };
+  }
+}
+
+const PRIVATE_HEADERS = new Set([SECRET_HEADER, "authorization", "cookie", "proxy-authorization"]);
+
+export function withoutSecrets(headers: IncomingHttpHeaders): Record<string, string> {
+  const rest: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers))
+    if (!PRIVATE_HEADERS.has(name) && value !== undefined) rest[name] = Array.isArray(value) ? value.join(", ") : value;
+  return rest;
+}
+
+export const STILL_RUNNING = Symbol("still running");
+
+/**
+ * The handler's result, or `STILL_RUNNING` once the deadline has passed. `ended` hears of the true end, also after
+ * the deadline, with what was thrown.
+ */
+export function callInTime(
+  endpoint: Endpoint,
+  payload: WebhookPayload,
+  context: HandlerContext,
+  deadlineMs: number,
+  ended: (late: boolean, thrown: Error | null) => void,
+): unknown {
+  let result: unknown;
+  try {
+    result = endpoint.handler(payload, context);
+  } catch (error) {
+    ended(false, toError(error));
+    throw error;
+  }
+  if (!isPromise(result)) {
+    ended(false, null);
+    return result;
+  }
+  return new Promise((resolve, reject) => {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      resolve(STILL_RUNNING);
+    }, deadlineMs);
+    result.then(
+      (value) => {
+        clearTimeout(timer);
+        ended(late, null);
+        resolve(value);
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        ended(late, toError(error));
+        reject(error);
+      },
+    );
+  });
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function";
+}
+
+/** What the handler returned as JSON text; undefined when there is nothing to say. */
+export function replyText(result: unknown): string | undefined {
+  if (result === undefined) return undefined;
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(result);
+  } catch (error) {
+    throw handlerFailed(new Error(`the handler returned what JSON cannot hold: ${toError(error).message}`));
+  }
+  if (text === undefined)
+    throw handlerFailed(new Error(`the handler returned a ${typeof result}, which JSON cannot hold`));
+  return text;
+}
+
+/** What the caller is told when a handler throws: its own HttpError, else nothing but that it failed. */
+export function handlerFailed(thrown: unknown): HttpError {
+  if (thrown instanceof HttpError) return thrown;
+  const message = "the handler failed; the receiver's log tells why, under this request id";
+  return new HttpError(500, message, { code: "handler_failed", cause: thrown });
+}

@@ -1,0 +1,177 @@
+/**
+ * `POST /webhooks/<name>`: the checks in their order, then the handler, then the answer.
+ *
+ * The order is a promise: what is cheap and needs no trust comes first, the secret before the body is touched, the
+ * body before it is believed. One Express route serves all endpoints, so their number costs a delivery nothing.
+ */
+import { type NextFunction, type Request, type Response, Router } from "express";
+import { HttpError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { DELIVERY_ID_HEADER } from "../protocol/headers.ts";
+import type { WebhookPayload } from "../protocol/payload.ts";
+import { requestIdOf, sendJson, sendNothing } from "./answers.ts";
+import { invalidPayload, parsePayload, readBody, refuseLargeContent, refuseOtherContent } from "./body.ts";
+import { CallContext, callInTime, handlerFailed, replyText, STILL_RUNNING, type Surroundings } from "./call.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+import type { Registry } from "./registry.ts";
+import { checkSecret } from "./secret.ts";
+import type { Tally } from "./tally.ts";
+
+export interface EndpointsOptions extends Surroundings {
+  registry: Registry;
+  lifecycle: Lifecycle;
+  tally: Tally;
+  secrets: readonly string[];
+  /** Bytes. */
+  bodyLimit: number;
+  replyDeadlineMs: number;
+}
+
+/** What is known of a delivery while it goes through; the log line at its end is made of it. */
+interface Passage {
+  startedAt: number;
+  endpoint: Endpoint;
+  payload: WebhookPayload | null;
+}
+
+const PASSAGE = Symbol("passage");
+type PassingRequest = Request & { [PASSAGE]?: Passage };
+
+export function endpointRoutes(options: EndpointsOptions): Router {
+  const { registry, lifecycle, bodyLimit } = options;
+
+  const refuseWhileDraining = (_request: Request, _response: Response, next: NextFunction) => {
+    if (!lifecycle.draining) return next();
+    const headers = { "Retry-After": "5", Connection: "close" };
+    throw new HttpError(503, "the receiver is shutting down: send it again", { code: "draining", headers });
+  };
+
+  const findEndpoint = (request: PassingRequest, _response: Response, next: NextFunction) => {
+    const name = request.params.name as string;
+    const endpoint = registry.get(name);
+    if (!endpoint) throw unknownEndpoint(`/webhooks/${name}`);
+    request[PASSAGE] = { startedAt: performance.now(), endpoint, payload: null };
+    next();
+  };
+
+  const takeDelivery = async (request: PassingRequest, response: Response) => {
+    const passage = passageOf(request);
+    const body = await readBody(request, response, bodyLimit);
+    if (body === null) return;
+    passage.payload = parsePayload(body);
+    const status = await reply(passage, passage.payload, request, response, options);
+    conclude(passage, request, status, options);
+  };
+
+  const routes = Router();
+  routes.all(
+    "/webhooks/:name",
+    refuseWhileDraining,
+    findEndpoint,
+    onlyPost,
+    checkSecret(options.secrets),
+    (request, _response, next) => {
+      refuseOtherContent(request);
+      refuseLargeContent(request, bodyLimit);
+      next();
+    },
+    takeDelivery,
+  );
+  routes.all("/webhooks{/*path}", refuseWhileDraining, (request) => {
+    throw unknownEndpoint(request.path);
+  });
+  routes.use((error: unknown, request: PassingRequest, _response: Response, next: NextFunction) => {
+    const passage = request[PASSAGE];
+    const failure = passage?.payload ? handlerFailed(error) : error;
+    if (passage) conclude(passage, request, failure instanceof HttpError ? failure.status : 500, options);
+    next(failure);
+  });
+  return routes;
+}
+
+function onlyPost(request: Request, _response: Response, next: NextFunction): void {
+  if (request.method !== "POST") {
+    const message = `${request.method} is not for an endpoint: the Hub posts to it`;
+    throw new HttpError(405, message, { code: "method_not_allowed", headers: { Allow: "POST" } });
+  }
+  next();
+}
+
+function unknownEndpoint(path: string): HttpError {
+  const message = `there is no endpoint at ${path}: GET /api/endpoints lists them`;
+  return new HttpError(404, message, { code: "endpoint_unknown" });
+}
+
+function passageOf(request: PassingRequest): Passage {
+  const passage = request[PASSAGE];
+  if (!passage) throw new Error("findEndpoint comes first");
+  return passage;
+}
+
+const IGNORED = JSON.stringify({ ignored: true });
+
+/** Runs the handler inside the request and answers. Returns the status. */
+async function reply(
+  { endpoint }: Passage,
+  payload: WebhookPayload,
+  request: Request,
+  response: Response,
+  options: EndpointsOptions,
+): Promise<number> {
+  if (!endpoint.takes(payload)) {
+    sendJson(request, response, 200, IGNORED);
+    return 200;
+  }
+  const lacking = endpoint.lacks(payload);
+  if (lacking.length > 0) throw invalidPayload(lacking);
+
+  const { lifecycle, replyDeadlineMs, log } = options;
+  const requestId = requestIdOf(request);
+  const id = request.headers[DELIVERY_ID_HEADER];
+  const deliveryId = typeof id === "string" && id !== "" ? id : requestId;
+  const call = { endpoint, headers: request.headers, deliveryId, attempt: 1, signal: lifecycle.signal };
+  lifecycle.enter();
+  const result = await callInTime(endpoint, payload, new CallContext(call, options), replyDeadlineMs, (late, error) => {
+    lifecycle.leave();
+    if (late) logLateEnd(log, endpoint, requestId, error);
+  });
+  if (result === STILL_RUNNING) {
+    sendJson(request, response, 202, JSON.stringify({ running: true, requestId }));
+    return 202;
+  }
+  const text = replyText(result);
+  if (text === undefined) sendNothing(request, response);
+  else sendJson(request, response, 200, text);
+  return text === undefined ? 204 : 200;
+}
+
+function logLateEnd(log: Logger, endpoint: Endpoint, requestId: string, error: Error | null): void {
+  if (error) log.error("a handler failed after its reply deadline", { endpoint: endpoint.name, requestId, error });
+  else log.info("a handler ended after its reply deadline", { endpoint: endpoint.name, requestId });
+}
+
+function repoLabel({ repo }: WebhookPayload): string {
+  return repo.name === undefined ? repo.type : `${repo.type}:${repo.name}`;
+}
+
+/** One line and one count for every delivery, refused ones too. */
+function conclude(
+  { startedAt, endpoint, payload }: Passage,
+  request: Request,
+  status: number,
+  options: EndpointsOptions,
+) {
+  const ms = performance.now() - startedAt;
+  options.tally.count(endpoint.name, status, ms);
+  if (!options.log.isInfoEnabled()) return;
+  options.log.info("delivery", {
+    endpoint: endpoint.name,
+    scope: payload?.event.scope,
+    action: payload?.event.action,
+    repo: payload && repoLabel(payload),
+    status,
+    ms: Math.round(ms * 100) / 100,
+    requestId: requestIdOf(request),
+  });
+}
