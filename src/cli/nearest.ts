@@ -1,9 +1,13 @@
-/** The word that was probably meant, or undefined when none is near. */
-export function nearest(word: string, words: readonly string[]): string | undefined {
-  const ranked = words
-    .map((candidate) => ({ candidate, slips: distance(word.toLowerCase(), candidate.toLowerCase()) }))
-    .sort((a, b) => a.slips - b.slips)[0];
-  return ranked && ranked.slips <= Math.max(2, word.length * 0.4) ? ranked.candidate : undefined;
+/** The word that was probably meant, or undefined when none is so near that `slips` letters make the difference. */
+export function nearest(
+  word: string,
+  words: readonly string[],
+  slips = Math.max(1, word.length / 5),
+): string | undefined {
+  const best = words
+    .map((candidate) => ({ candidate, far: distance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.far - b.far)[0];
+  return best && best.far <= slips ? best.candidate : undefined;
 }
 
 /** Levenshtein's: letters to put in, take out or change. */

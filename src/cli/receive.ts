@@ -96,7 +96,9 @@ function pick(written: string, { endpoints, broken }: LoadedHandlers): Endpoint 
 
 function failed({ name }: Endpoint, thrown: unknown): Failure {
   const error = toError(thrown);
-  if (error instanceof HttpError) return new Failure(`${name}: over HTTP that is ${error.status}: ${error.message}`);
+  if (error instanceof HttpError && error.code !== "handler_failed")
+    return new Failure(`${name}: over HTTP that is ${error.status}: ${error.message}`);
+  const reason = error instanceof HttpError ? toError(error.cause) : error;
   // The stack is the person's own code, and the log of a Job is all they get to see.
-  return new Failure(`${name} failed: ${error.stack ?? error.message}`);
+  return new Failure(`${name} failed: ${reason.stack ?? reason.message}`);
 }

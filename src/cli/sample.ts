@@ -9,7 +9,7 @@ import { nearest } from "./nearest.ts";
 import { note } from "./output.ts";
 
 export interface SampleOptions {
-  repo?: string;
+  repo?: string | undefined;
   set: string[];
 }
 
@@ -43,18 +43,26 @@ export function sampleFrom(eventName: string, options: SampleOptions, endpoint: 
 
 function checkEventName(name: string): void {
   if (isDocumentedEvent(name)) return;
-  const [scope = ""] = name.split(":");
-  const narrower = scopes.some((known) => scope !== known && scopeWithin(scope, known));
-  if (narrower && /^[a-z]+(\.[a-z][a-z0-9_-]*)+:[a-z][a-z0-9_-]*$/.test(name)) {
-    note(`${name} is not documented: a receiver should take it as an update of the broader scope.`);
+  if (isNarrower(name)) {
+    const slip = nearest(name, documentedEventNames, 2);
+    const typo = slip === undefined ? "" : ` Did you mean ${slip}?`;
+    note(`${name} is not documented: a receiver should take it as an update of the broader scope.${typo}`);
     return;
   }
   const near = nearest(name, documentedEventNames);
+  const meant = near === undefined ? "." : `: did you mean ${near}?`;
   throw new UsageError(
     [
-      `"${name}" is no event of the Hub${near ? `: did you mean ${near}?` : "."} The events are:`,
+      `"${name}" is no event of the Hub${meant} The events are:`,
       ...documentedEventNames.map((event) => `  ${event}`),
       "and narrower scopes that the Hub may add, as repo.config.doi:update",
     ].join("\n"),
   );
+}
+
+/** An event of a scope that the Hub may add one day below a documented one. */
+function isNarrower(name: string): boolean {
+  if (!/^[a-z]+(\.[a-z][a-z0-9_-]*)+:[a-z][a-z0-9_-]*$/.test(name)) return false;
+  const [scope = ""] = name.split(":");
+  return scopes.every((known) => known !== scope) && scopes.some((known) => scopeWithin(scope, known));
 }
