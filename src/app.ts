@@ -3,7 +3,7 @@ import express, { type Express } from "express";
 import type { Config } from "./config.ts";
 import type { Logger } from "./logger.ts";
 import { answerErrors, answerUnknownPath } from "./receiver/answers.ts";
-import { endpointRoutes } from "./receiver/endpoints.ts";
+import { mountEndpoints } from "./receiver/endpoints.ts";
 import { Lifecycle } from "./receiver/lifecycle.ts";
 import { metricsRoutes } from "./receiver/metrics.ts";
 import { openApiRoutes } from "./receiver/openapi.ts";
@@ -49,7 +49,7 @@ export function createApp({ config, log, registry, ui, address }: AppOptions): A
   // On a Space the client's address stands in X-Forwarded-For; elsewhere anybody could write it there.
   app.set("trust proxy", config.space ? 1 : false);
 
-  app.use(endpointRoutes({ registry, lifecycle, tally, log, secrets, bodyLimit, replyDeadlineMs, hub: config.hub }));
+  mountEndpoints(app, { registry, lifecycle, tally, log, secrets, bodyLimit, replyDeadlineMs, hub: config.hub });
   app.use(statusRoutes(status));
   app.use(metricsRoutes({ tally, lifecycle, guard }));
   app.use(openApiRoutes(status));

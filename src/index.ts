@@ -16,7 +16,9 @@ export async function main(overrides: Env = {}): Promise<void> {
     const config = loadConfig({ ...process.env, ...overrides });
     const log = createLogger(config.log);
     const receiver = await start(config, log);
+    // Before the announcement: whoever reads that it is ready may stop it in the same breath.
     stopOnSignals(receiver, log);
+    announceStart(receiver.status, log);
   } catch (error) {
     // What stops a start is written for people; anything else is a bug of ours and keeps its stack.
     process.stderr.write(`${error instanceof StartError ? error.message : (toError(error).stack ?? error)}\n`);
@@ -33,9 +35,7 @@ async function start(config: ReturnType<typeof loadConfig>, log: Logger): Promis
   for (const endpoint of endpoints) registry.add(endpoint);
   registry.broken.push(...broken);
 
-  const receiver = await startReceiver({ config, log, registry, ui: config.server.publicDir });
-  announceStart(receiver.status, log);
-  return receiver;
+  return startReceiver({ config, log, registry, ui: config.server.publicDir });
 }
 
 function stopOnSignals(receiver: RunningReceiver, log: Logger): void {

@@ -59,8 +59,8 @@ export function filterTakes(filter: string, event: { scope?: string; action: str
   const [wantedScope = "", wantedAction] = filter.split(":");
   if (wantedAction === undefined) return scopeWithin(scope, wantedScope);
   if (scope === wantedScope) return action === wantedAction;
-  const counted = effectiveEvent(scope, action);
-  return counted.scope === wantedScope && counted.action === wantedAction;
+  if (wantedAction !== "update" || !scopeWithin(scope, wantedScope)) return false;
+  return scopeWithin(wantedScope, effectiveEvent(scope, action).scope);
 }
 
 export function isDocumentedEvent(name: string): name is DocumentedEvent {

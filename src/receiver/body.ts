@@ -32,27 +32,32 @@ export function refuseLargeContent(request: IncomingMessage, limit: number): voi
   if (Number(request.headers["content-length"] ?? 0) > limit) throw tooLarge(limit);
 }
 
-/** Reads at most `limit` bytes. Null: the sender went away, so there is nobody to answer. */
-export function readBody(request: IncomingMessage, response: ServerResponse, limit: number): Promise<Buffer | null> {
-  return new Promise((resolve, reject) => {
-    let first: Buffer | null = null;
-    let more: Buffer[] | null = null;
-    let size = 0;
-    const onData = (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limit) {
-        request.off("data", onData);
-        reject(tooLarge(limit));
-      } else if (first === null) first = chunk;
-      else if (more === null) more = [first, chunk];
-      else more.push(chunk);
-    };
-    request.on("data", onData);
-    request.once("end", () => resolve(more ? Buffer.concat(more, size) : (first ?? Buffer.alloc(0))));
-    request.once("error", () => resolve(null));
-    request.once("close", () => resolve(null));
-    if (request.headers.expect !== undefined) response.writeContinue();
-  });
+const NO_BYTES = Buffer.alloc(0);
+
+/** Reads at most `limit` bytes. Says nothing when the sender goes away: there is nobody left to answer. */
+export function readBody(
+  request: IncomingMessage,
+  response: ServerResponse,
+  limit: number,
+  done: (error: HttpError | null, body: Buffer) => void,
+): void {
+  let first: Buffer | null = null;
+  let more: Buffer[] | null = null;
+  let size = 0;
+  const onData = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limit) {
+      request.off("data", onData);
+      request.off("end", onEnd);
+      done(tooLarge(limit), NO_BYTES);
+    } else if (first === null) first = chunk;
+    else if (more === null) more = [first, chunk];
+    else more.push(chunk);
+  };
+  const onEnd = () => done(null, more ? Buffer.concat(more, size) : (first ?? NO_BYTES));
+  request.on("data", onData);
+  request.on("end", onEnd);
+  if (request.headers.expect !== undefined) response.writeContinue();
 }
 
 /**
@@ -76,16 +81,16 @@ export function invalidPayload(issues: Issue[]): HttpError {
   return new HttpError(422, message, { code: "payload_invalid", issues });
 }
 
-// Any escape may spell the key, so a text with `\u` takes the slow way too.
-const MAY_NAME_PROTO = /__proto__|\\u/;
+/** Any escape may spell the key, so a text with `\u` takes the slow way too. */
+const mayNameProto = (text: string) => text.includes("__proto__") || text.includes("\\u");
 
 function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw malformed("the bytes are not UTF-8");
   const text = body[0] === 0xef ? body.toString("utf8").replace(/^\uFEFF/, "") : body.toString("utf8");
-  if (text.trim() === "") throw malformed("the body is empty");
   try {
-    return MAY_NAME_PROTO.test(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
+    return mayNameProto(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
   } catch (error) {
+    if (text.trim() === "") throw malformed("the body is empty");
     throw malformed(error instanceof SyntaxError ? error.message : "it is nested too deeply");
   }
 }

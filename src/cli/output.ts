@@ -1,0 +1,67 @@
+/**
+ * What the command line says, and the only place that writes to standard output: results there, so that they can be
+ * piped; sentences for the person to standard error.
+ */
+import { Console } from "node:console";
+import { styleText } from "node:util";
+import { Option } from "commander";
+
+export type Format = "text" | "json";
+
+export function formatOption(): Option {
+  return new Option("--format <format>", "for people or for programs").choices(["text", "json"]).default("text");
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/** Whoever read our output may have had enough (`| head`): no reason to fail, nor to say so. */
+const gone = new Set<NodeJS.WriteStream>();
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    gone.add(stream);
+  });
+
+function write(stream: NodeJS.WriteStream, text: string): void {
+  if (!gone.has(stream)) stream.write(text);
+}
+
+/** A line of the result. */
+export function print(line: string): void {
+  write(process.stdout, `${line}\n`);
+}
+
+/** A result as JSON: over several lines for people, one line for programs. */
+export function printJson(value: unknown, format: Format = "json"): void {
+  print(JSON.stringify(value, null, format === "text" ? 2 : 0));
+}
+
+/** A sentence for the person, beside the result. */
+export function note(sentence: string): void {
+  write(process.stderr, `${sentence}\n`);
+}
+
+export function noteError(sentence: string): void {
+  note(`${styleText("red", "hubhook:", { stream: process.stderr })} ${sentence}`);
+}
+
+/** Coloured on a terminal only, and not where NO_COLOR is set. */
+export function paint(style: Style, text: string): string {
+  return styleText(style, text, { stream: process.stdout });
+}
+
+/** Words from elsewhere must not steer the terminal: control characters are dropped, line ends and tabs stay. */
+export function harmless(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]/gu, "");
+}
+
+/** What a person's code logs goes beside the result, not into it. */
+export function keepConsoleOffResult(): void {
+  globalThis.console = new Console(process.stderr, process.stderr);
+}
+
+/** Resolves when everything said so far has left the process. */
+export async function flushed(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr])
+    if (!gone.has(stream)) await new Promise<void>((resolve) => stream.write("", () => resolve()));
+}

@@ -1,0 +1,89 @@
+/** The table of commands. A command's file is read only when it is named, so that help is quick. */
+import { readFileSync } from "node:fs";
+import { Command, type CommanderError } from "commander";
+
+interface CommandEntry {
+  name: string;
+  summary: string;
+  load(): Promise<{ define(command: Command): void }>;
+  /** It is a server: it goes on after its start, and ends in good order on SIGINT and SIGTERM. */
+  staysUp?: boolean;
+}
+
+const commands: readonly CommandEntry[] = [
+  {
+    name: "serve",
+    summary: "start the receiver",
+    load: () => import("./serve.ts"),
+    staysUp: true,
+  },
+  {
+    name: "trigger",
+    summary: "send an event to an endpoint, as the Hub would",
+    load: () => import("./trigger.ts"),
+  },
+  {
+    name: "receive",
+    summary: "run one handler once, without a server",
+    load: () => import("./receive.ts"),
+  },
+];
+
+export const version = (
+  JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as { version: string }
+).version;
+
+const EXAMPLES = `
+Examples:
+  $ hubhook serve --port 8080
+  $ hubhook trigger repo.content:update --repo dataset:me/data
+  $ hubhook receive trigger_training --event repo.content:update
+
+Exit codes: 0 done, 1 failed, 2 wrong words.`;
+
+/** The command that the arguments name, if any: the first word that is no option. */
+export function commandNamed(args: readonly string[]): CommandEntry | undefined {
+  const word = args.find((arg) => !arg.startsWith("-"));
+  return commands.find(({ name }) => name === word);
+}
+
+/** The program for these arguments: every command is named, those that the arguments name are complete. */
+export async function makeProgram(args: readonly string[]): Promise<Command> {
+  const program = new Command("hubhook")
+    .description("Webhooks of the Hugging Face Hub: write one function, receive events.")
+    .version(version, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help of a command")
+    .option("--verbose", "show where an unexpected error comes from")
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(oneSentence(text, commandNamed(args)?.name)) })
+    .showHelpAfterError(false)
+    .addHelpText("after", EXAMPLES);
+  for (const { name, summary, load } of commands) {
+    const command = program
+      .command(name)
+      .summary(summary)
+      .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
+      .helpOption("-h, --help", "print help");
+    // Not only the first word: `hubhook help trigger` names one too.
+    if (args.includes(name)) (await load()).define(command);
+  }
+  return program;
+}
+
+/** Commander's `error: …` with its suggestion on a second line, as one sentence that says where to read on. */
+function oneSentence(text: string, command: string | undefined): string {
+  const [sentence = "", suggestion] = text
+    .replace(/^error: /, "")
+    .trim()
+    .split("\n");
+  const next = suggestion?.replace(/^\((.*)\)$/, "$1") ?? `see \`hubhook ${command ? `${command} ` : ""}--help\``;
+  return `hubhook: ${sentence.replace(/\.$/, "")}: ${next.charAt(0).toLowerCase()}${next.slice(1)}\n`;
+}
+
+export { CommanderError } from "commander";
+
+/** Commander ends help and `--version` by an error too; those ended well. */
+export function exitCodeOf(error: CommanderError): number {
+  return error.exitCode === 0 ? 0 : 2;
+}
