@@ -148,7 +148,7 @@ const NOT_A_DATABASE = [11, 26];
 const STORAGE = [2, 7, 8, 9, 10, 11, 13, 14, 26];
 
 function errorCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("errcode" in error)) return undefined;
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return undefined;
   return Number(error.errcode) & 0xff;
 }
 
