@@ -3,6 +3,8 @@
  * those that stop a start carry every problem found, so that one look mends them all.
  */
 
+import { types } from "node:util";
+
 /** One thing that was not understood: where it stands and a sentence about it. */
 export interface Issue {
   path: string;
@@ -71,7 +73,8 @@ export class StartError extends Error {
 
 /** Whatever was thrown, as an Error. */
 export function toError(thrown: unknown): Error {
-  if (thrown instanceof Error) return thrown;
+  // Not by instanceof alone: an error may come from another realm, as Node's own do under a test runner.
+  if (thrown instanceof Error || types.isNativeError(thrown)) return thrown;
   return new Error(typeof thrown === "string" ? thrown : `a value that is no Error was thrown: ${describe(thrown)}`);
 }
 

@@ -1,0 +1,176 @@
+import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { StartError, toError } from "../errors.ts";
+
+/** The one file that names the driver. Everything above it speaks SQL through `Database`. */
+export type Value = string | number | null | Uint8Array;
+export type Row = Record<string, Value>;
+
+export interface Statement {
+  /** Runs it and returns how many rows it changed. */
+  run(...values: Value[]): number;
+  get<T = Row>(...values: Value[]): T | undefined;
+  all<T = Row>(...values: Value[]): T[];
+}
+
+/** An open SQLite file: one owner, durable at commit. Everything on it is synchronous. */
+export interface Database {
+  readonly file: string;
+  prepare(sql: string): Statement;
+  exec(sql: string): void;
+  /** All of `work` or nothing, on the disk when it returns. A throw rolls back and is thrown on. */
+  transaction<T>(work: () => T): T;
+  /** Like `transaction`, inside one: a throw takes back `work` and leaves the rest of the transaction. */
+  savepoint<T>(work: () => T): T;
+  /** Brings the tables of `owner` up to the last of `steps`; each runs once, in order. Refuses a newer file. */
+  migrate(owner: string, steps: readonly string[]): void;
+  /** Bytes of the file and its log. */
+  sizeOnDisk(): number;
+  close(): void;
+}
+
+/**
+ * How much is written before it is folded into the main file. Smaller: a pause of some milliseconds comes often enough
+ * to show in the 99th percentile; larger: the pause is longer and the log beside the file grows (64 MB here).
+ */
+const CHECKPOINT_PAGES = 16_000;
+
+/**
+ * Opens or makes the file (0600, a folder that is missing 0700) and takes its lock.
+ *
+ * The lock is SQLite's own exclusive mode: the operating system releases it when the process dies, however it dies.
+ * It also does without shared memory, which network and bucket file systems often lack.
+ *
+ * @throws StartError if another process has the file, or if it cannot be read or written
+ */
+export function openDatabase(file: string): Database {
+  const folder = dirname(file);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "a", 0o600));
+    chmodSync(file, 0o600);
+  } catch (error) {
+    throw new StartError(`the database ${file} cannot be opened for writing`, [
+      `${toError(error).message}: make the folder ${folder} writable for this user, or name another one with DATA_DIR`,
+    ]);
+  }
+  let driver: DatabaseSync | undefined;
+  try {
+    driver = new DatabaseSync(file, { timeout: 0 });
+    // Order matters: auto_vacuum only takes before the first table, the locking mode only before the first read.
+    driver.exec("PRAGMA locking_mode = EXCLUSIVE");
+    driver.exec("PRAGMA auto_vacuum = INCREMENTAL");
+    driver.exec("PRAGMA journal_mode = WAL");
+    driver.exec("PRAGMA synchronous = FULL");
+    driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    driver.exec("PRAGMA cache_size = -32000");
+    driver.exec("BEGIN EXCLUSIVE; COMMIT");
+    return wrap(driver, file);
+  } catch (error) {
+    driver?.close();
+    throw openingError(error, file, folder);
+  }
+}
+
+function wrap(driver: DatabaseSync, file: string): Database {
+  const begin = driver.prepare("BEGIN IMMEDIATE");
+  const commit = driver.prepare("COMMIT");
+  const database: Database = {
+    file,
+    prepare: (sql) => wrapStatement(driver.prepare(sql)),
+    exec: (sql) => driver.exec(sql),
+    transaction(work) {
+      begin.run();
+      try {
+        const result = work();
+        commit.run();
+        return result;
+      } catch (error) {
+        // A full disk has rolled back by itself.
+        if (driver.isTransaction) driver.exec("ROLLBACK");
+        throw error;
+      }
+    },
+    savepoint(work) {
+      driver.exec("SAVEPOINT inner_work");
+      try {
+        const result = work();
+        driver.exec("RELEASE inner_work");
+        return result;
+      } catch (error) {
+        if (driver.isTransaction) driver.exec("ROLLBACK TO inner_work; RELEASE inner_work");
+        throw error;
+      }
+    },
+    migrate: (owner, steps) => migrate(database, owner, steps),
+    sizeOnDisk: () => sizeOf(file) + sizeOf(`${file}-wal`),
+    close() {
+      if (driver.isOpen) driver.close();
+    },
+  };
+  return database;
+}
+
+function wrapStatement(statement: StatementSync): Statement {
+  return {
+    run: (...values) => Number(statement.run(...values).changes),
+    get: <T>(...values: Value[]) => statement.get(...values) as T | undefined,
+    all: <T>(...values: Value[]) => statement.all(...values) as T[],
+  };
+}
+
+function migrate(database: Database, owner: string, steps: readonly string[]): void {
+  database.exec("CREATE TABLE IF NOT EXISTS schema_versions (owner TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT");
+  const row = database.prepare("SELECT version FROM schema_versions WHERE owner = ?").get<{ version: number }>(owner);
+  const version = row?.version ?? 0;
+  if (version > steps.length)
+    throw new StartError(`the database ${database.file} was written by a newer hubhook`, [
+      `its ${owner} tables have version ${version}, this hubhook knows ${steps.length}: ` +
+        "start the newer hubhook again, or name another folder with DATA_DIR",
+    ]);
+  for (const [at, step] of steps.entries()) {
+    if (at < version) continue;
+    database.transaction(() => {
+      database.exec(step);
+      database.prepare("INSERT OR REPLACE INTO schema_versions VALUES (?, ?)").run(owner, at + 1);
+    });
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+const BUSY = 5;
+const NOT_A_DATABASE = [11, 26];
+/** Internal, out of memory, interrupted, read-only, input/output, corrupt, full, cannot open, not a database. */
+const STORAGE = [2, 7, 8, 9, 10, 11, 13, 14, 26];
+
+function errorCode(error: unknown): number | undefined {
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return undefined;
+  return Number(error.errcode) & 0xff;
+}
+
+/** Is it the disk (full, read-only, broken), and not a mistake in the work? */
+export function isStorageError(error: unknown): boolean {
+  const code = errorCode(error);
+  return code !== undefined && STORAGE.includes(code);
+}
+
+function openingError(error: unknown, file: string, folder: string): Error {
+  if (error instanceof StartError) return error;
+  const code = errorCode(error);
+  if (code === BUSY)
+    return new StartError(`the folder ${folder} is in use: another process has ${file} open`, [
+      "stop the other hubhook first, or give this one a folder of its own with DATA_DIR",
+    ]);
+  const why = toError(error).message;
+  if (code !== undefined && NOT_A_DATABASE.includes(code))
+    return new StartError(`the database ${file} is damaged (${why})`, [
+      "put a backup in its place, or move it away to start with an empty one",
+    ]);
+  return new StartError(`the database ${file} cannot be opened (${why})`, [
+    `look at the free space and the permissions of ${folder}, or name another folder with DATA_DIR`,
+  ]);
+}

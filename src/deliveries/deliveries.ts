@@ -1,0 +1,386 @@
+import { HttpError, toError } from "../errors.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { type Database, isStorageError, openDatabase } from "./database.ts";
+import type {
+  Accepted,
+  DeliveriesHealth,
+  DeliveryChange,
+  DeliveryFilter,
+  DeliveryRecord,
+  DeliveryState,
+  DeliveryStats,
+  MakeAttempt,
+  NewDelivery,
+} from "./delivery.ts";
+import { Dispatcher } from "./dispatcher.ts";
+import { idToText, textToId } from "./ids.ts";
+import { Intake, type Taken } from "./intake.ts";
+import { Ledger } from "./ledger.ts";
+import { Retention } from "./retention.ts";
+import { Runs } from "./runs.ts";
+import { type DeliveryPage, Search } from "./search.ts";
+import { DEFAULT_SETTINGS, type DeliveriesSettings } from "./settings.ts";
+import { Writer } from "./writer.ts";
+
+/** Deliveries replayed or cancelled in one transaction. */
+const STEP = 500;
+
+export interface OpenDeliveries {
+  /** The SQLite file. Or `database`: one that is open already, shared with its owner's tables. */
+  file?: string;
+  database?: Database;
+  attempt: MakeAttempt;
+  settings?: Partial<DeliveriesSettings>;
+  clock?: Clock;
+  /** 0 to 1, for the jitter. */
+  random?: () => number;
+  /** Sentences for the log, about the disk and about listeners that threw. */
+  onProblem?: (problem: string) => void;
+}
+
+/**
+ * Durable deliveries in one SQLite file: taken in before the caller is answered, attempted until they succeed or the
+ * schedule ends, kept and replayable. Nothing runs before `start()`; what was running when the process died is put back
+ * here, its attempt counted.
+ *
+ * @throws StartError when the file is in use, damaged, newer than this code or cannot be written
+ */
+export function openDeliveries(options: OpenDeliveries): Deliveries {
+  const { file, database } = options;
+  if (database) return new Deliveries(database, false, options);
+  if (file === undefined) throw new TypeError("openDeliveries needs a file or a database");
+  const opened = openDatabase(file);
+  try {
+    return new Deliveries(opened, true, options);
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+}
+
+export class Deliveries {
+  readonly #database: Database;
+  readonly #ownsDatabase: boolean;
+  readonly #onProblem: (problem: string) => void;
+  readonly #ledger: Ledger;
+  readonly #intake: Intake;
+  readonly #runs: Runs;
+  readonly #search: Search;
+  readonly #retention: Retention;
+  readonly #dispatcher: Dispatcher;
+  readonly #writer: Writer;
+  readonly #listeners = new Set<(change: DeliveryChange) => void>();
+  readonly #totals = { accepted: 0, known: 0, duplicate: 0, refused: 0 };
+  #waiting: (() => void)[] = [];
+  #closing: Promise<void> | undefined;
+
+  constructor(database: Database, ownsDatabase: boolean, options: OpenDeliveries) {
+    const settings = { ...DEFAULT_SETTINGS, ...options.settings };
+    this.#database = database;
+    this.#ownsDatabase = ownsDatabase;
+    this.#onProblem = options.onProblem ?? (() => {});
+    this.#ledger = new Ledger(database, options.clock ?? systemClock);
+    this.#intake = new Intake(this.#ledger, settings);
+    this.#runs = new Runs(this.#ledger, settings, options.random ?? Math.random);
+    this.#search = new Search(this.#ledger);
+    if (this.#ledger.counts.running > 0) this.#ledger.transaction(() => this.#runs.recover());
+    this.#dispatcher = new Dispatcher({
+      ledger: this.#ledger,
+      runs: this.#runs,
+      settings,
+      make: options.attempt,
+      write: (operation) => this.#writer.add(operation),
+      wake: () => this.#writer.wake(),
+      tell: (change) => this.#tell(change),
+    });
+    this.#writer = new Writer(this.#ledger, this.#dispatcher, this.#onProblem, () => this.#turnOver());
+    this.#retention = new Retention(this.#ledger, settings.retention, this.#onProblem);
+    this.#retention.start();
+  }
+
+  /** Begins to dispatch. */
+  start(): void {
+    this.#dispatcher.start();
+  }
+
+  /** Begins no further attempt until `start()`; those that run go on, and deliveries are accepted as before. */
+  hold(): void {
+    this.#dispatcher.hold();
+  }
+
+  /**
+   * Takes a delivery in. Resolves when it is on the disk.
+   * @throws HttpError 503 `backlog_full` or `storage_unavailable`, 413 `payload_too_large`: nothing was taken
+   */
+  accept(delivery: NewDelivery): Promise<Accepted> {
+    return new Promise((resolve, reject) => {
+      if (this.#closing !== undefined) return reject(closed());
+      let taken: Taken | undefined;
+      let refusal: unknown;
+      this.#writer.add({
+        keep: false,
+        work: () => {
+          taken = refusal = undefined;
+          try {
+            taken = this.#expect(this.#intake.accept(delivery));
+          } catch (error) {
+            // A refusal comes before the first change. Anything else takes back the whole transaction.
+            if (!(error instanceof HttpError)) throw error;
+            refusal = error;
+          }
+        },
+        done: () => {
+          if (!taken) {
+            this.#totals.refused++;
+            return reject(refusal);
+          }
+          resolve(this.#took(taken));
+        },
+        failed: (error) => {
+          this.#totals.refused++;
+          reject(unavailable(error));
+        },
+      });
+    });
+  }
+
+  /**
+   * Takes several deliveries in, all or none, in one transaction with what `within` writes to the same database.
+   * Neighbours with the same payload and the same headers object share one copy.
+   * @param within runs inside the transaction, before the deliveries; its throw takes back everything and is thrown on
+   */
+  async acceptAll(
+    deliveries: readonly NewDelivery[] | (() => readonly NewDelivery[]),
+    within?: (database: Database) => void,
+  ): Promise<Accepted[]> {
+    if (await this.#closing) throw closed();
+    const taken = await this.#write(() => {
+      within?.(this.#database);
+      return this.#intake
+        .acceptAll(typeof deliveries === "function" ? deliveries() : deliveries)
+        .map((one) => this.#expect(one));
+    });
+    return taken.map((one) => this.#took(one));
+  }
+
+  /** @throws HttpError 503 when a delivery of this size would not be accepted now: to refuse before reading a body */
+  assertRoom(bytes = 0): void {
+    if (this.#closing !== undefined) throw closed();
+    this.#intake.assertRoom(1, bytes);
+  }
+
+  /** The newest first, `limit` at most; `next` is the cursor of the following page. */
+  list(filter: DeliveryFilter = {}, page: { limit?: number; cursor?: string | undefined } = {}): Promise<DeliveryPage> {
+    return this.#search.list(filter, page.limit ?? 50, page.cursor);
+  }
+
+  /** One delivery with payload and attempts; undefined where there is none. */
+  get(id: string): DeliveryRecord | undefined {
+    return this.#search.get(id);
+  }
+
+  count(filter: DeliveryFilter = {}): Promise<number> {
+    return this.#search.count(filter);
+  }
+
+  /**
+   * Runs an old delivery again as a new one, whatever became of the old one.
+   * @throws HttpError 404 `delivery_unknown`, 503 as `accept`
+   */
+  async replay(id: string): Promise<{ id: string; replayOf: string }> {
+    if (await this.#closing) throw closed();
+    const source = textToId(id);
+    const taken = source === undefined ? undefined : await this.#write(() => this.#intake.replay(source));
+    if (!taken) throw new HttpError(404, `there is no delivery ${id}`, { code: "delivery_unknown" });
+    this.#took(taken);
+    return { id: taken.id, replayOf: id };
+  }
+
+  /**
+   * Replays every delivery that matches and is there now, in steps that leave room for others.
+   * `count` is how many matched at the begin; with `dryRun` nothing else is done.
+   * @throws HttpError 503 when the backlog is full: what was replayed until then stays
+   */
+  async replayMany(filter: DeliveryFilter, { dryRun = false } = {}): Promise<{ count: number; replayed: number }> {
+    const count = await this.count(filter);
+    let replayed = 0;
+    if (dryRun) return { count, replayed };
+    for await (const rows of this.#search.steps(filter, STEP)) {
+      if (await this.#closing) throw closed();
+      const taken = await this.#write(() => rows.map((row) => this.#intake.replay(row.id)));
+      for (const one of taken) {
+        if (!one) continue;
+        this.#took(one);
+        replayed++;
+      }
+    }
+    return { count, replayed };
+  }
+
+  /**
+   * Cancels what is pending and matches. What runs ends its attempt, and is cancelled then if that fails.
+   * @returns how many were cancelled at once
+   */
+  async cancel(filter: Omit<DeliveryFilter, "state">): Promise<number> {
+    let cancelled = 0;
+    for await (const rows of this.#search.steps({ ...filter, state: "pending" }, STEP)) {
+      const changed = await this.#write(() => rows.filter((row) => this.#cancelOne(row.id)));
+      cancelled += changed.length;
+      for (const row of changed)
+        this.#tell(() => this.#change(idToText(row.id), row.receiver, "cancelled", row.attempts));
+    }
+    for await (const rows of this.#search.steps({ ...filter, state: "running" }, STEP))
+      this.#dispatcher.giveUp(rows.map((row) => row.id));
+    return cancelled;
+  }
+
+  /** Hears every change of state until the function returned is called. What a listener throws is reported and ignored. */
+  subscribe(listener: (change: DeliveryChange) => void): () => void {
+    // A wrapper of its own: the same function may listen twice.
+    const entry = (change: DeliveryChange) => listener(change);
+    this.#listeners.add(entry);
+    return () => this.#listeners.delete(entry);
+  }
+
+  /** Counts kept in memory and two file sizes: cheap enough for every look at /metrics. */
+  stats(): DeliveryStats {
+    const { counts } = this.#ledger;
+    return {
+      pending: counts.fresh + counts.waiting,
+      running: counts.running,
+      succeeded: counts.succeeded,
+      failed: counts.failed,
+      cancelled: counts.cancelled,
+      behindSince: this.#behindSince(),
+      backlogBytes: counts.bytes,
+      bytesOnDisk: this.#database.sizeOnDisk(),
+      totals: { ...this.#totals, attempts: { ...this.#dispatcher.attempts } },
+    };
+  }
+
+  /** Not ok from the first write that failed to the next that succeeded. */
+  health(): DeliveriesHealth {
+    return this.#writer.health();
+  }
+
+  /** Resolves when nothing runs, nothing is being written and nothing could begin now. */
+  idle(): Promise<void> {
+    if (this.#quiet) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  /**
+   * Accepts nothing more, begins nothing more, lets what runs finish within `graceMs` and aborts the rest: those
+   * attempts are recorded as interrupted and their deliveries go on at the next start.
+   */
+  close(graceMs = 0): Promise<void> {
+    this.#closing ??= this.#close(graceMs);
+    return this.#closing;
+  }
+
+  async #close(graceMs: number): Promise<void> {
+    this.#dispatcher.hold();
+    this.#retention.stop();
+    if (graceMs > 0) {
+      let cancelTimer = () => {};
+      const graceOver = new Promise<void>((resolve) => {
+        cancelTimer = this.#ledger.wall.setTimer(resolve, graceMs);
+      });
+      await Promise.race([this.idle(), graceOver]);
+      cancelTimer();
+    }
+    this.#dispatcher.interrupt();
+    const lost = this.#writer.close();
+    if (lost > 0)
+      this.#onProblem(`the end of ${lost} attempts could not be written: those deliveries run again at the next start`);
+    try {
+      this.#ledger.tidy();
+    } catch (error) {
+      if (!isStorageError(error)) throw error;
+    } finally {
+      if (this.#ownsDatabase) this.#database.close();
+    }
+  }
+
+  get #quiet(): boolean {
+    return this.#writer.quiet && this.#dispatcher.quiet;
+  }
+
+  #turnOver(): void {
+    if (this.#waiting.length === 0 || !this.#quiet) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+
+  async #write<T>(work: () => T): Promise<T> {
+    try {
+      return await this.#writer.write(work);
+    } catch (error) {
+      throw isStorageError(error) ? unavailable(toError(error)) : error;
+    }
+  }
+
+  /** Inside the transaction: the dispatcher may take it up at the end of the same one. */
+  #expect(taken: Taken): Taken {
+    if (taken.due !== undefined) this.#dispatcher.expect(taken.receiver, taken.due);
+    return taken;
+  }
+
+  /** After the commit. */
+  #took({ id, outcome, receiver, attempts }: Taken): Accepted {
+    this.#totals[outcome]++;
+    if (outcome === "accepted") this.#tell(() => this.#change(id, receiver, "pending", attempts));
+    return { id, outcome };
+  }
+
+  #cancelOne(id: number): boolean {
+    const row = this.#runs.pending(id);
+    if (!row) return false;
+    const next = this.#runs.cancel(row);
+    if (next) this.#dispatcher.expect(row.receiver, next.due);
+    return true;
+  }
+
+  #behindSince(): Date | undefined {
+    const { schedule, counts } = this.#ledger;
+    const fresh = counts.fresh > 0 ? this.#runs.oldestFresh() : undefined;
+    const due = this.#dispatcher.earliestDue();
+    const waiting = due <= schedule.now() ? schedule.toWall(due) : undefined;
+    const times = [fresh, waiting].filter((time) => time !== undefined);
+    return times.length > 0 ? new Date(Math.min(...times)) : undefined;
+  }
+
+  #change(id: string, receiver: number, state: DeliveryState, attempts: number): DeliveryChange {
+    const name = this.#ledger.receivers.nameOf(receiver);
+    return { id, receiver: name, state, attempts, at: new Date(this.#ledger.wall.now()) };
+  }
+
+  #tell(change: () => DeliveryChange): void {
+    if (this.#listeners.size === 0) return;
+    const told = change();
+    for (const listener of this.#listeners) {
+      try {
+        listener(told);
+      } catch (error) {
+        this.#onProblem(`a listener to deliveries threw: ${toError(error).message}`);
+      }
+    }
+  }
+}
+
+function unavailable(error: Error): Error {
+  if (!isStorageError(error)) return error;
+  return new HttpError(503, "deliveries cannot be stored at the moment: try again later", {
+    code: "storage_unavailable",
+    headers: { "Retry-After": "30" },
+    cause: error,
+  });
+}
+
+function closed(): HttpError {
+  return new HttpError(503, "this process is stopping: try again later", {
+    code: "stopping",
+    headers: { "Retry-After": "5" },
+  });
+}

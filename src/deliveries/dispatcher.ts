@@ -1,0 +1,254 @@
+import { type Ending, interrupted, makeAttempt, type RunningAttempt } from "./attempt.ts";
+import type { AttemptOutcome, DeliveryChange, MakeAttempt } from "./delivery.ts";
+import { idToText } from "./ids.ts";
+import { type Lane, Lanes } from "./lanes.ts";
+import { type Ledger, RUNNING, stateName } from "./ledger.ts";
+import type { Aftermath, Candidate, Runs } from "./runs.ts";
+import type { DeliveriesSettings } from "./settings.ts";
+import type { Operation } from "./writer.ts";
+
+/**
+ * The longest sleep. The process's timers do not see a machine that slept or a wall clock set forward,
+ * so it looks at the clock this often, which touches no file.
+ */
+const LONGEST_SLEEP_MS = 60_000;
+/** Fresh deliveries looked at in one transaction: those of busy receivers are passed over, each once. */
+const LOOK_LIMIT = 256;
+
+interface Run {
+  candidate: Candidate;
+  lane: Lane;
+  attempt: RunningAttempt | undefined;
+  cancelled: boolean;
+}
+
+export interface DispatcherParts {
+  ledger: Ledger;
+  runs: Runs;
+  settings: DeliveriesSettings;
+  make: MakeAttempt;
+  /** Writes with this turn's transaction. */
+  write(operation: Operation): void;
+  wake(): void;
+  tell(change: () => DeliveryChange): void;
+}
+
+/**
+ * Decides what runs when. Each turn's transaction ends with `claim`, which marks what may begin now as running;
+ * after the commit `claimed` begins those attempts. An attempt's end is handed to the writer and frees its place at once.
+ */
+export class Dispatcher {
+  readonly attempts: Record<AttemptOutcome, number> = { succeeded: 0, failed: 0, "timed out": 0, interrupted: 0 };
+  readonly #parts: DispatcherParts;
+  readonly #lanes: Lanes;
+  readonly #running = new Map<number, Run>();
+  #claims: Run[] = [];
+  #dispatching = false;
+  #freshFirst = false;
+  #cancelTimer: (() => void) | undefined;
+  #timerAt = Number.POSITIVE_INFINITY;
+
+  constructor(parts: DispatcherParts) {
+    this.#parts = parts;
+    const { settings, ledger, runs } = parts;
+    this.#lanes = new Lanes((receiver) => {
+      const limit = settings.perReceiver(ledger.receivers.nameOf(receiver));
+      return Math.max(1, Math.min(limit ?? settings.concurrency, settings.concurrency));
+    });
+    for (const { receiver, due } of runs.receiversDue()) this.#lanes.expect(receiver, due);
+  }
+
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** Nothing runs and nothing could begin now. */
+  get quiet(): boolean {
+    if (this.#running.size > 0 || this.#claims.length > 0) return false;
+    if (!this.#dispatching) return true;
+    return this.#parts.ledger.counts.fresh === 0 && this.#lanes.earliest() > this.#parts.ledger.schedule.now();
+  }
+
+  start(): void {
+    this.#dispatching = true;
+    this.#parts.wake();
+  }
+
+  hold(): void {
+    this.#dispatching = false;
+    this.#sleepUntil(Number.POSITIVE_INFINITY);
+  }
+
+  /** A waiting delivery of this receiver is due at that time. */
+  expect(receiver: number, due: number): void {
+    this.#lanes.expect(receiver, due);
+  }
+
+  /** The earliest due time of anything that waits; Infinity for none. */
+  earliestDue(): number {
+    return this.#lanes.earliest();
+  }
+
+  /** These make no further attempt after the one that runs. */
+  giveUp(ids: number[]): void {
+    for (const id of ids) {
+      const run = this.#running.get(id);
+      if (run) run.cancelled = true;
+    }
+  }
+
+  /** Ends every running attempt as interrupted. */
+  interrupt(): void {
+    for (const run of [...this.#running.values()]) {
+      if (run.attempt) run.attempt.interrupt();
+      else this.#ended(run, interrupted(this.#parts.ledger.wall.now()));
+    }
+  }
+
+  /** Inside the transaction: marks as running what may begin now. */
+  claim(): void {
+    if (!this.#dispatching) return;
+    const { ledger } = this.#parts;
+    const now = ledger.schedule.now();
+    // In turns, so that neither what was retried nor what is new can keep the other waiting.
+    this.#freshFirst = !this.#freshFirst;
+    if (this.#freshFirst) this.#claimFresh(now);
+    this.#claimDue(now);
+    if (!this.#freshFirst) this.#claimFresh(now);
+  }
+
+  /** After the commit. */
+  claimed(): void {
+    const claims = this.#claims;
+    this.#claims = [];
+    for (const run of claims) this.#running.set(run.candidate.id, run);
+    // In a turn of their own: whoever waits for the commit is answered before a handler may hold the processor.
+    if (claims.length > 0) setImmediate(() => this.#begin(claims));
+    this.#sleep();
+  }
+
+  /** After a rollback. */
+  unclaimed(): void {
+    const claims = this.#claims;
+    this.#claims = [];
+    const now = this.#parts.ledger.schedule.now();
+    for (const { lane } of claims) {
+      this.#lanes.freed(lane, now);
+      this.#lanes.expect(lane.receiver, now);
+    }
+  }
+
+  get #free(): number {
+    return this.#parts.settings.concurrency - this.#running.size - this.#claims.length;
+  }
+
+  #claimDue(now: number): void {
+    const { runs } = this.#parts;
+    const ready = this.#lanes.ready(now);
+    while (ready.size > 0 && this.#free > 0) {
+      const share = Math.ceil(this.#free / ready.size);
+      for (const lane of ready) {
+        const want = Math.min(share, this.#free, lane.limit - lane.running);
+        if (want <= 0) break;
+        const candidates = runs.due(lane.receiver, now, want);
+        for (const candidate of candidates) this.#take(candidate, lane);
+        if (candidates.length < want) this.#lanes.reschedule(lane, runs.nextDue(lane.receiver));
+        else this.#lanes.served(lane);
+      }
+    }
+  }
+
+  #claimFresh(now: number): void {
+    const { runs, ledger } = this.#parts;
+    let looked = 0;
+    while (this.#free > 0 && ledger.counts.fresh > 0 && looked < LOOK_LIMIT) {
+      const candidates = runs.fresh(this.#free);
+      const last = candidates.at(-1);
+      if (!last) break;
+      looked += candidates.length;
+      ledger.counts.seenTo = last.id;
+      for (const candidate of candidates) {
+        const lane = this.#lanes.get(candidate.receiver);
+        if (lane.running < lane.limit && lane.nextDue > now) this.#take(candidate, lane);
+        else {
+          runs.park(candidate, now);
+          this.#lanes.expect(lane.receiver, now);
+        }
+      }
+    }
+    if (looked >= LOOK_LIMIT) this.#parts.wake();
+  }
+
+  #take(candidate: Candidate, lane: Lane): void {
+    this.#parts.runs.start(candidate);
+    lane.running++;
+    this.#claims.push({ candidate, lane, attempt: undefined, cancelled: false });
+  }
+
+  #begin(claims: Run[]): void {
+    const { ledger, runs, settings, make, tell } = this.#parts;
+    for (const run of claims) {
+      const { candidate } = run;
+      if (this.#running.get(candidate.id) !== run) continue;
+      tell(() => this.#change(candidate, RUNNING));
+      run.attempt = makeAttempt(
+        make,
+        runs.toRun(candidate),
+        { clock: ledger.wall, timeoutMs: settings.attemptTimeoutMs },
+        (ending) => this.#ended(run, ending),
+      );
+    }
+  }
+
+  #ended(run: Run, ending: Ending): void {
+    const { ledger, runs, write, tell } = this.#parts;
+    const { candidate, lane } = run;
+    this.#running.delete(candidate.id);
+    this.#lanes.freed(lane, ledger.schedule.now());
+    this.attempts[ending.outcome]++;
+    let after: Aftermath;
+    write({
+      keep: true,
+      work: () => {
+        after = runs.finish(candidate, ending, run.cancelled);
+        if (after.due !== undefined) this.#lanes.expect(candidate.receiver, after.due);
+        if (after.next) this.#lanes.expect(candidate.receiver, after.next.due);
+      },
+      done: () => tell(() => this.#change(candidate, after.state)),
+      failed() {},
+    });
+  }
+
+  #change(candidate: Candidate, state: number): DeliveryChange {
+    const { ledger } = this.#parts;
+    return {
+      id: idToText(candidate.id),
+      receiver: ledger.receivers.nameOf(candidate.receiver),
+      state: stateName(state),
+      attempts: candidate.attempts + 1,
+      at: new Date(ledger.wall.now()),
+    };
+  }
+
+  #sleep(): void {
+    const canBegin = this.#dispatching && this.#free > 0;
+    this.#sleepUntil(canBegin ? this.#lanes.nextDue() : Number.POSITIVE_INFINITY);
+  }
+
+  #sleepUntil(due: number): void {
+    if (due === this.#timerAt) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#timerAt = due;
+    if (due === Number.POSITIVE_INFINITY) return;
+    const { ledger } = this.#parts;
+    const wait = Math.max(0, due - ledger.schedule.now());
+    this.#cancelTimer = ledger.wall.setTimer(() => this.#awake(due), Math.min(wait, LONGEST_SLEEP_MS));
+  }
+
+  #awake(due: number): void {
+    this.#timerAt = Number.POSITIVE_INFINITY;
+    if (due <= this.#parts.ledger.schedule.now()) this.#parts.wake();
+    else this.#sleepUntil(due);
+  }
+}

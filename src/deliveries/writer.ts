@@ -1,0 +1,172 @@
+import { toError } from "../errors.ts";
+import type { Clock } from "./clock.ts";
+import { isStorageError } from "./database.ts";
+import type { DeliveriesHealth } from "./delivery.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** Something to be written, and what follows from it. */
+export interface Operation {
+  /** Inside the transaction, which it may share with others. */
+  work(): void;
+  /** After the commit: it is on the disk. */
+  done(): void;
+  /** Nothing of it was written. */
+  failed(error: Error): void;
+  /** Try again until it is written, and never call `failed`: for what has happened already. */
+  readonly keep: boolean;
+}
+
+/** Between tries to write to a disk that is full or gone. */
+const TRY_AGAIN_MS = 1_000;
+
+/**
+ * Group commit: everything that is handed in during one turn of the event loop is written in one transaction,
+ * with one wait for the disk.
+ */
+export class Writer {
+  readonly #ledger: Ledger;
+  readonly #clock: Clock;
+  readonly #dispatch: { claim(): void; claimed(): void; unclaimed(): void };
+  readonly #onProblem: (problem: string) => void;
+  readonly #turnOver: () => void;
+  readonly #probe;
+  #queue: Operation[] = [];
+  #scheduled = false;
+  #closed = false;
+  #problem: { problem: string; since: Date } | undefined;
+  #cancelRetry: (() => void) | undefined;
+
+  constructor(
+    ledger: Ledger,
+    dispatch: { claim(): void; claimed(): void; unclaimed(): void },
+    onProblem: (problem: string) => void,
+    turnOver: () => void,
+  ) {
+    this.#ledger = ledger;
+    this.#clock = ledger.wall;
+    this.#dispatch = dispatch;
+    this.#onProblem = onProblem;
+    this.#turnOver = turnOver;
+    this.#probe = ledger.database.prepare("UPDATE deliveries_tally SET probe = ?");
+  }
+
+  get quiet(): boolean {
+    return this.#queue.length === 0 && !this.#scheduled;
+  }
+
+  health(): DeliveriesHealth {
+    return this.#problem ? { ok: false, ...this.#problem } : { ok: true };
+  }
+
+  add(operation: Operation): void {
+    this.#queue.push(operation);
+    this.wake();
+  }
+
+  /** Does `work` within a transaction of this turn; a throw takes back `work` alone. */
+  write<T>(work: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let settle: () => void;
+      this.add({
+        work: () => {
+          try {
+            const result = this.#ledger.part(work);
+            settle = () => resolve(result);
+          } catch (error) {
+            if (isStorageError(error)) throw error;
+            settle = () => reject(error);
+          }
+        },
+        done: () => settle(),
+        failed: reject,
+        keep: false,
+      });
+    });
+  }
+
+  /** Lets the dispatcher look for work at the end of this turn, in the transaction that is written anyway. */
+  wake(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      if (!this.#closed) this.#flush();
+    });
+  }
+
+  /** Writes what is there now, for the last time. Returns how many operations to be kept could not be written. */
+  close(): number {
+    if (this.#queue.length > 0) this.#flush();
+    this.#closed = true;
+    this.#cancelRetry?.();
+    return this.#queue.length;
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    const batch = this.#queue;
+    this.#queue = [];
+    this.#commit(batch);
+    this.#turnOver();
+  }
+
+  #commit(batch: Operation[]): void {
+    try {
+      this.#ledger.transaction(() => {
+        for (const operation of batch) operation.work();
+        this.#dispatch.claim();
+      });
+    } catch (error) {
+      this.#dispatch.unclaimed();
+      this.#rolledBack(batch, toError(error));
+      return;
+    }
+    // Recording what happened takes less room than what is asked for: it proves nothing.
+    if (this.#problem && batch.some((operation) => !operation.keep)) this.#mended();
+    for (const operation of batch) operation.done();
+    this.#dispatch.claimed();
+  }
+
+  #rolledBack(batch: Operation[], error: Error): void {
+    const storage = isStorageError(error);
+    // One that is wrong in itself must not take the others of its turn with it.
+    if (!storage && batch.length > 1) {
+      for (const operation of batch) this.#commit([operation]);
+      return;
+    }
+    const kept = batch.filter((operation) => operation.keep);
+    for (const operation of batch) if (!operation.keep) operation.failed(error);
+    if (storage || kept.length > 0) this.#broken(error);
+    // What has happened is less than what was asked for: there may be room for that much.
+    if (storage && kept.length > 0 && kept.length < batch.length) this.#commit(kept);
+    else this.#queue = [...kept, ...this.#queue];
+  }
+
+  #broken(error: Error): void {
+    if (!this.#problem) {
+      const problem = `${this.#ledger.database.file} cannot be written: ${error.message}`;
+      this.#problem = { problem, since: new Date(this.#clock.now()) };
+      this.#onProblem(`${problem}. Nothing new is accepted; what was accepted is kept. Look at the disk's space`);
+    }
+    this.#cancelRetry ??= this.#clock.setTimer(() => this.#tryAgain(), TRY_AGAIN_MS);
+  }
+
+  #mended(): void {
+    this.#problem = undefined;
+    this.#cancelRetry?.();
+    this.#cancelRetry = undefined;
+    this.#onProblem(`${this.#ledger.database.file} can be written again`);
+  }
+
+  #tryAgain(): void {
+    this.#cancelRetry = undefined;
+    // A page or two fit where nothing else does, so see whether a usual amount fits; the next write takes it away again.
+    this.#queue.unshift({
+      ...PROBE,
+      work: () => void this.#probe.run(new Uint8Array(65_536)),
+      done: () => this.add({ ...PROBE, work: () => void this.#probe.run(null) }),
+    });
+    this.#flush();
+  }
+}
+
+const PROBE: Operation = { work() {}, done() {}, failed() {}, keep: false };

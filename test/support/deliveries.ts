@@ -1,0 +1,97 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach } from "@jest/globals";
+import { type Deliveries, type OpenDeliveries, openDeliveries } from "../../src/deliveries/deliveries.ts";
+import type { NewDelivery } from "../../src/deliveries/delivery.ts";
+import { type TestClock, testClock } from "./clock.ts";
+
+const HOUR = 3_600_000;
+
+export interface TestInbox {
+  inbox: Deliveries;
+  clock: TestClock;
+  file: string;
+  problems: string[];
+  /** What the attempts were given, `payload#attempt`, in order. */
+  ran: string[];
+  /** Closes and opens again with the same options, changed by these. */
+  reopen(changed?: Partial<OpenDeliveries>): Promise<Deliveries>;
+}
+
+const cleanup: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const clean of cleanup.splice(0).reverse()) await clean();
+});
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "deliveries-"));
+  cleanup.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** An inbox of its own, with a clock of its own and no jitter, that is started and closes itself after the test. */
+export function openTest(options: Partial<OpenDeliveries> & { held?: boolean } = {}): TestInbox {
+  const { held = false, ...changed } = options;
+  const clock = testClock();
+  const file = join(temporaryFolder(), "inbox.sqlite");
+  const problems: string[] = [];
+  const ran: string[] = [];
+  const attempt = changed.attempt ?? (() => undefined);
+  const all: OpenDeliveries = {
+    file,
+    clock,
+    random: () => 0.5,
+    onProblem: (problem) => problems.push(problem),
+    ...changed,
+    attempt: (delivery, tools) => {
+      ran.push(`${delivery.payload}#${delivery.attempt}`);
+      return attempt(delivery, tools);
+    },
+  };
+  const test: TestInbox = {
+    inbox: openDeliveries(all),
+    clock,
+    file,
+    problems,
+    ran,
+    async reopen(again = {}) {
+      await test.inbox.close();
+      test.inbox = openDeliveries({ ...all, ...again });
+      if (!held) test.inbox.start();
+      return test.inbox;
+    },
+  };
+  cleanup.push(() => test.inbox.close());
+  if (!held) test.inbox.start();
+  return test;
+}
+
+/** Lets hours pass step by step, so that each due attempt ends before the next step. */
+export async function pass({ inbox, clock }: TestInbox, ms: number): Promise<void> {
+  for (let left = ms; left > 0; left -= HOUR / 4) {
+    clock.advance(Math.min(left, HOUR / 4));
+    await inbox.idle();
+  }
+}
+
+export function delivery(payload: string, changed: Partial<NewDelivery> = {}): NewDelivery {
+  return { receiver: "train", scope: "repo.content", action: "update", repo: "dataset:me/texts", payload, ...changed };
+}
+
+/** A promise with its ends, for attempts that wait for the test. */
+export interface Gate<T = void> {
+  promise: Promise<T>;
+  open(value: T): void;
+  fail(error: Error): void;
+}
+
+export function gate<T = void>(): Gate<T> {
+  let open: (value: T) => void = () => {};
+  let fail: (error: Error) => void = () => {};
+  const promise = new Promise<T>((resolve, reject) => {
+    open = resolve;
+    fail = reject;
+  });
+  return { promise, open, fail };
+}
