@@ -140,7 +140,7 @@ function brokenCallout(broken, good) {
     el("h2.callout-title", { id: "broken-title" }, `${counted(broken, "problem")} with the handlers`),
     el(
       "p",
-      `${good ? "The endpoints below work; this is left out." : "So there is no endpoint."} Mend it, and start again.`,
+      `${good ? "The endpoints below work; what stands here is left out." : "So there is no endpoint."} Mend it, and start again.`,
     ),
     ...broken.flatMap(({ file, problem }) => [
       el("h3.broken-file", file),
