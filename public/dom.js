@@ -4,20 +4,27 @@
  */
 
 /**
- * An element.
- * @param {string} tag
- * @param {Record<string, unknown>} [attributes] `class`, `aria-…`, `on<event>` as a function; false and null are left out
- * @param {...(Node | string | null | undefined | false)} children
+ * An element: `el("p.hint", { id: "here" }, "text", node)`.
+ * @param {string} kind tag and classes
+ * @param {...(Record<string, unknown> | Node | string | null | undefined | false)} parts attributes (a function listens
+ *   to `on<event>`; null and false are left out) and children
  */
-export function el(tag, attributes = {}, ...children) {
+export function el(kind, ...parts) {
+  const [tag, ...classes] = kind.split(".");
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : String(value));
+  element.classList.add(...classes);
+  for (const part of parts) {
+    if (typeof part === "string" || part instanceof Node) element.append(part);
+    else if (part) setAttributes(element, part);
   }
-  element.append(...children.filter((child) => child || child === ""));
   return element;
+}
+
+function setAttributes(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
+    else if (value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
 }
 
 /** Says a sentence to screen readers. */
@@ -33,21 +40,21 @@ export function say(sentence) {
 /**
  * Text with a button that copies it.
  * @param {string} text
- * @param {{ what: string, language?: string }} options `what`: completes "Copy …" and "… copied" for screen readers;
- *   `language`: makes it a block of code, named so
+ * @param {{ what: string, language?: string }} options `what` the text is, for screen readers; with a `language` it
+ *   becomes a block of code
  */
 export function copyable(text, { what, language }) {
   // Long lines of code scroll, and what scrolls must be reachable by keyboard; a URL breaks, best behind a slash.
   const source = language
-    ? el("pre", { class: "copy-text", tabindex: "0", role: "group", "aria-label": capital(what) }, el("code", {}, text))
-    : el("code", { class: "copy-text" }, ...text.split(/(?<=\/)/).flatMap((part) => [part, el("wbr")]));
-  const label = el("span", { class: "copy-label", "aria-hidden": "true" }, "Copy");
+    ? el("pre.copy-text", { tabindex: "0", role: "group", "aria-label": what }, el("code", text))
+    : el("code.copy-text", ...text.split(/(?<=\/)/).flatMap((part) => [part, el("wbr")]));
+  const label = el("span.copy-label", { "aria-hidden": "true" }, "Copy");
   const button = el(
     "button",
     { type: "button", class: "copy-button", onclick: copy },
     icon(),
     label,
-    el("span", { class: "unseen" }, `Copy ${what}`),
+    el("span.unseen", `Copy ${what}`),
   );
   let timer;
 
@@ -56,7 +63,7 @@ export function copyable(text, { what, language }) {
     if (!copied) getSelection().selectAllChildren(source);
     button.dataset.result = copied ? "copied" : "selected";
     label.textContent = copied ? "Copied" : "Selected";
-    say(copied ? `${capital(what)} copied` : "Copying is not allowed here. The text is selected: copy it by keyboard");
+    say(copied ? `Copied: ${what}` : "Copying is not allowed here. The text is selected: copy it by keyboard");
     clearTimeout(timer);
     timer = setTimeout(() => {
       delete button.dataset.result;
@@ -65,8 +72,8 @@ export function copyable(text, { what, language }) {
   }
 
   return language
-    ? el("div", { class: "code" }, el("div", { class: "code-head" }, el("span", {}, language), button), source)
-    : el("div", { class: "copy" }, source, button);
+    ? el("div.code", el("div.code-head", el("span", language), button), source)
+    : el("div.copy", source, button);
 }
 
 /** The clipboard API is missing on plain http and refused in iframes without leave; the old command often works there. */
@@ -75,7 +82,7 @@ async function toClipboard(text, button) {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    const carrier = el("textarea", { class: "unseen", readonly: true, tabindex: "-1", "aria-hidden": "true" });
+    const carrier = el("textarea.unseen", { readonly: true, tabindex: "-1", "aria-hidden": "true" });
     carrier.value = text;
     button.after(carrier);
     carrier.select();
@@ -104,8 +111,4 @@ function icon() {
     svg.append(path);
   }
   return svg;
-}
-
-function capital(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -11,33 +11,33 @@ const LINE = 72;
 
 /** What each documented event brings beside `event`, `repo` and `webhook`: a handler that asks for it is promised this. */
 const documented = {
-  "repo:create": () => ({}),
-  "repo:update": () => ({}),
-  "repo:delete": () => ({}),
+  "repo:create": nothing,
+  "repo:update": nothing,
+  "repo:delete": nothing,
   "repo:move": () => ({ movedTo: { name: "me/new-name", owner: { id: ID } } }),
   "repo.content:update": (_, ref) => ({ updatedRefs: [{ ref, oldSha: null, newSha: SHA }] }),
   "repo.config:update": () => ({ updatedConfig: {} }),
-  "discussion:create": (url) => ({ discussion: discussion(url), comment: comment(url) }),
-  "discussion:update": (url) => ({ discussion: discussion(url) }),
-  "discussion:delete": (url) => ({ discussion: discussion(url) }),
-  "discussion.comment:create": (url) => ({ discussion: discussion(url), comment: comment(url) }),
-  "discussion.comment:update": (url) => ({ discussion: discussion(url), comment: comment(url) }),
+  "discussion:create": comment,
+  "discussion:update": discussion,
+  "discussion:delete": discussion,
+  "discussion.comment:create": comment,
+  "discussion.comment:update": comment,
 };
 
+function nothing() {
+  return {};
+}
+
 function discussion({ web, api }) {
+  const url = { web: `${web}/discussions/1`, api: `${api}/discussions/1` };
   return {
-    id: ID,
-    num: 1,
-    title: "Hello",
-    status: "open",
-    author: { id: ID },
-    isPullRequest: false,
-    url: { web: `${web}/discussions/1`, api: `${api}/discussions/1` },
+    discussion: { id: ID, num: 1, title: "Hello", status: "open", author: { id: ID }, isPullRequest: false, url },
   };
 }
 
-function comment({ web }) {
-  return { id: ID, author: { id: ID }, content: "Hello", hidden: false, url: { web: `${web}/discussions/1` } };
+function comment(repo) {
+  const url = { web: `${repo.web}/discussions/1` };
+  return { ...discussion(repo), comment: { id: ID, author: { id: ID }, content: "Hello", hidden: false, url } };
 }
 
 /** The least payload that passes the endpoint's filters. */

@@ -29,10 +29,7 @@ document.addEventListener("visibilitychange", () => {
 
 async function load() {
   try {
-    const response = await fetch("api/endpoints", {
-      cache: "no-store",
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
+    const response = await fetch("api/endpoints", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE_MS) });
     if (!response.ok) throw new Error(`it answered with status ${response.status}`);
     const text = await response.text();
     if (text !== shown) show(JSON.parse(text));
@@ -51,7 +48,7 @@ function show({ url, secret, endpoints = [], broken = [], notices = [], urlExpir
     ...(broken.length ? [brokenCallout(broken, endpoints.length)] : []),
     ...(secret ? [] : [openCallout()]),
     ...(urlExpiresAt ? [temporaryCallout(urlExpiresAt)] : []),
-    ...notices.map((notice) => el("div", { class: "callout" }, el("p", {}, notice))),
+    ...notices.map((notice) => el("div.callout", el("p", notice))),
   );
   $("count").textContent = endpoints.length ? String(endpoints.length) : "";
   const cards = endpoints.map((endpoint) => card(endpoint, { secret, several: endpoints.length > 1 }));
@@ -65,11 +62,7 @@ function showBoard({ url, secret, endpoints, broken, urlExpiresAt }) {
   const sum = counted(endpoints, "endpoint");
   if (broken.length) setState("warn", "Running", `${sum}, ${counted(broken, "problem")}`);
   else setState("good", "Running", sum);
-  setFact(
-    "address",
-    "",
-    urlExpiresAt ? `Temporary, until ${moment(urlExpiresAt)}` : "Endpoints are at /webhooks/<name>",
-  );
+  setFact("address", "", urlExpiresAt ? `Until ${moment(urlExpiresAt)}` : "Endpoints are at /webhooks/<name>");
   $("address").replaceChildren(copyable(url, { what: "address of the receiver" }));
   setFact("secret", secret ? "Set" : "Not set", secret ? "Every request must carry it" : "Open to everyone");
   $("secret").className = secret ? "board-fact" : "board-fact state state--warn";
@@ -92,102 +85,77 @@ function card(endpoint, { secret, several }) {
     ["Events", on ? chips(on) : "every event the webhook sends"],
     repos && ["Repos", chips(repos)],
     refs && ["Refs", chips(refs)],
-    ["Mode", [el("b", {}, mode), MODES[mode] && `: ${MODES[mode]}`]],
+    ["Mode", [el("b", mode), MODES[mode] && `: ${MODES[mode]}`]],
   ].filter(Boolean);
   return el(
-    "article",
-    { class: "card" },
-    el(
-      "div",
-      { class: "card-head" },
-      el("h3", {}, el("span", { class: "method" }, "POST"), el("span", { class: "name" }, name)),
-      file && el("span", { class: "file" }, file),
-    ),
-    description && el("p", { class: "description" }, description),
+    "article.card",
+    el("div.card-head", el("h3", el("span.method", "POST"), el("span.name", name)), file && el("span.file", file)),
+    description && el("p.description", description),
     copyable(url, { what: `URL of ${name}` }),
+    el("dl.facts", ...rows.map(([term, value]) => el("div.fact", el("dt", term), el("dd", ...[value].flat())))),
     el(
-      "dl",
-      { class: "facts" },
-      ...rows.map(([term, value]) => el("div", { class: "fact" }, el("dt", {}, term), el("dd", {}, ...[value].flat()))),
-    ),
-    el(
-      "div",
-      { class: "card-foot" },
+      "div.card-foot",
       el(
         "details",
-        {},
-        el("summary", {}, "Try it with curl", el("span", { class: "unseen" }, `: ${name}`)),
+        el("summary", "Try it with curl", el("span.unseen", `: ${name}`)),
         copyable(curlFor(endpoint, { secret }), { what: `curl command for ${name}`, language: "Shell" }),
       ),
       several &&
         el(
-          "a",
-          { class: "to-register", href: "#register", onclick: (event) => choose(name, event) },
+          "a.to-register",
+          { href: "#register", onclick: (event) => choose(name, event) },
           "Register",
-          el("span", { class: "unseen" }, ` ${name} on the Hub`),
+          el("span.unseen", ` ${name} on the Hub`),
         ),
     ),
   );
 }
 
+/** A paragraph in which `text between backticks` is code. */
+function prose(text, ...more) {
+  return el("p", ...text.split("`").map((part, index) => (index % 2 ? el("code", part) : part)), ...more);
+}
+
 function chips(texts) {
-  return el("ul", { class: "chips" }, ...texts.map((text) => el("li", {}, el("code", {}, text))));
+  return el("ul.chips", ...texts.map((text) => el("li", el("code", text))));
 }
 
 function emptyState(brokenCount) {
   return el(
-    "div",
-    { class: "card empty" },
-    el("h3", {}, brokenCount ? "No handler could be loaded" : "No handlers yet"),
-    el(
-      "p",
-      {},
-      "Every function that a file in ",
-      el("code", {}, "src/handlers/"),
-      " exports becomes an endpoint with its name. Put this into ",
-      el("code", {}, "src/handlers/training.ts"),
-      ", and start the receiver again:",
+    "div.card.empty",
+    el("h3", brokenCount ? "No handler could be loaded" : "No handlers yet"),
+    prose(
+      "Every function that a file in `src/handlers/` exports becomes an endpoint with its name. " +
+        "Put this into `src/handlers/training.ts`, and start the receiver again:",
     ),
     copyable(EXAMPLE_HANDLER, { what: "example handler", language: "TypeScript" }),
-    el(
-      "p",
-      { class: "hint" },
-      "With ",
-      el("code", {}, "npm run dev"),
-      " it restarts by itself, and this page looks again when you come back to it.",
-    ),
+    prose("With `npm run dev` it restarts by itself, and this page looks again when you come back to it."),
   );
 }
 
 function brokenCallout(broken, good) {
   return el(
-    "section",
-    { class: "callout callout--bad", "aria-labelledby": "broken-title" },
-    el("h2", { class: "callout-title", id: "broken-title" }, `${counted(broken, "problem")} with the handlers`),
+    "section.callout.callout--bad",
+    { "aria-labelledby": "broken-title" },
+    el("h2.callout-title", { id: "broken-title" }, `${counted(broken, "problem")} with the handlers`),
     el(
       "p",
-      {},
-      `${good ? "The endpoints below work; what stands here is left out." : "So there is no endpoint yet."} Mend it, and start the receiver again.`,
+      `${good ? "The endpoints below work; what stands here is left out." : "So there is no endpoint."} Mend it, and start again.`,
     ),
     ...broken.flatMap(({ file, problem }) => [
-      el("h3", { class: "broken-file" }, file),
+      el("h3.broken-file", file),
       // A code frame must keep its columns, so it scrolls; and what scrolls must be reachable by keyboard.
-      el("pre", { class: "problem", tabindex: "0", role: "region", "aria-label": `Problem in ${file}` }, problem),
+      el("pre.problem", { tabindex: "0", role: "region", "aria-label": `Problem in ${file}` }, problem),
     ]),
   );
 }
 
 function openCallout() {
   return el(
-    "div",
-    { class: "callout callout--warn" },
-    el("p", { class: "callout-title" }, "The endpoints are open to everyone"),
-    el(
-      "p",
-      {},
-      "No secret is set, so whoever knows a URL can run its function. Set ",
-      el("code", {}, "WEBHOOK_SECRET"),
-      ", start again, and ",
+    "div.callout.callout--warn",
+    el("p.callout-title", "The endpoints are open to everyone"),
+    prose(
+      "No secret is set, so whoever knows a URL can run its function. Set `WEBHOOK_SECRET`, start again, and ",
       el("a", { href: "#share-secret" }, "give the webhook the same secret"),
       ".",
     ),
@@ -196,14 +164,9 @@ function openCallout() {
 
 function temporaryCallout(urlExpiresAt) {
   return el(
-    "div",
-    { class: "callout callout--warn" },
-    el("p", { class: "callout-title" }, "The address is temporary"),
-    el(
-      "p",
-      {},
-      `It leads here until ${moment(urlExpiresAt)}. Webhooks that post to it fail from then on, until they are given the next one.`,
-    ),
+    "div.callout.callout--warn",
+    el("p.callout-title", "The address is temporary"),
+    el("p", `It leads here until ${moment(urlExpiresAt)}. Webhooks that post to it fail from then on.`),
   );
 }
 
@@ -214,11 +177,7 @@ function showFinder(endpoints, cards) {
   const texts = endpoints.map(({ name, description, on, repos, refs }) =>
     [name, description, on, repos, refs].flat().join(" ").toLowerCase(),
   );
-  const none = el(
-    "p",
-    { class: "card none", hidden: true },
-    "No endpoint has that in its name, filter or description.",
-  );
+  const none = el("p.card", { hidden: true }, "No endpoint has that in its name, filter or description.");
   if (!finder.hidden) $("list").append(none);
   input.oninput = () => {
     const words = input.value.toLowerCase().split(/\s+/);
@@ -254,18 +213,13 @@ function showRegistering(endpoints, { secret }) {
   $("step-secret-command").replaceChildren(
     ...(secret ? [] : [copyable("openssl rand -hex 32", { what: "command that makes a secret" })]),
   );
-  const name = el("code", {}, "WEBHOOK_SECRET");
-  $("step-secret").replaceChildren(
-    ...(secret
-      ? ["Give the webhook the secret that the receiver has in ", name, "."]
-      : [
-          "Give the webhook a long random text as its secret, and the receiver the same one as ",
-          name,
-          ": in ",
-          el("code", {}, ".env"),
-          ", or on a Space in its settings, under secrets.",
-        ]),
+  const words = prose(
+    secret
+      ? "Give the webhook the secret that the receiver has in `WEBHOOK_SECRET`."
+      : "Give the webhook a long random text as its secret, and the receiver the same one as `WEBHOOK_SECRET`: " +
+          "in `.env`, or on a Space in its settings, under secrets.",
   );
+  $("step-secret").replaceChildren(...words.childNodes);
 }
 
 function choose(name, event) {
@@ -277,7 +231,7 @@ function choose(name, event) {
 }
 
 function showUnreachable(error) {
-  const why = error.name === "TimeoutError" ? "it did not answer in time" : error.message;
+  const why = { TimeoutError: "no answer in time", SyntaxError: "no JSON in its answer" }[error.name] ?? error.message;
   setState("bad", "Not reachable", "");
   setFact("address", "–", "");
   setFact("secret", "–", "");
@@ -286,21 +240,14 @@ function showUnreachable(error) {
   $("callouts").replaceChildren();
   $("finder").hidden = true;
   showRegistering([], { secret: false });
-  const again = el("button", { type: "button", class: "button", onclick: retry }, "Try again");
+  const again = el("button.button", { type: "button", onclick: retry }, "Try again");
   $("list").replaceChildren(
     el(
-      "div",
-      { class: "card empty", role: "alert" },
-      el("h3", {}, "The receiver does not answer"),
-      el(
-        "p",
-        {},
-        "This page asked it for its endpoints, and got none: ",
-        el("code", {}, why),
-        ". A Space that slept needs a moment to wake up; on your machine, see whether ",
-        el("code", {}, "npm start"),
-        " is still running.",
-      ),
+      "div.card.empty",
+      { role: "alert" },
+      el("h3", "The receiver does not answer"),
+      el("p", `This page asked it for its endpoints, and got none: ${why}.`),
+      prose("A Space that slept needs a moment to wake up; on your machine, see whether `npm start` is still running."),
       again,
     ),
   );
@@ -325,15 +272,7 @@ function isLocal(url) {
 
 function moment(text) {
   const date = new Date(text);
-  return Number.isNaN(date.getTime())
-    ? String(text)
-    : date.toLocaleString("en", {
-        day: "numeric",
-        month: "long",
-        hour: "2-digit",
-        minute: "2-digit",
-        hourCycle: "h23",
-      });
+  return Number.isNaN(date.getTime()) ? text : date.toLocaleString("en-GB", { dateStyle: "long", timeStyle: "short" });
 }
 
 function counted(list, noun) {

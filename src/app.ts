@@ -3,14 +3,16 @@ import express, { type Express } from "express";
 import type { Config } from "./config.ts";
 import type { Logger } from "./logger.ts";
 import { answerErrors, answerUnknownPath } from "./receiver/answers.ts";
+import { deliveriesRoutes } from "./receiver/deliveries-api.ts";
 import { mountEndpoints } from "./receiver/endpoints.ts";
+import type { Inbox } from "./receiver/inbox.ts";
 import { Lifecycle } from "./receiver/lifecycle.ts";
 import { metricsRoutes } from "./receiver/metrics.ts";
 import { openApiRoutes } from "./receiver/openapi.ts";
 import { pageRoutes, type Ui } from "./receiver/pages.ts";
-import { privateSurface } from "./receiver/private-surface.ts";
+import { PrivateSurface } from "./receiver/private-surface.ts";
 import type { Registry } from "./receiver/registry.ts";
-import { isLoopback, listen } from "./receiver/server.ts";
+import { isLoopback, type Listening, listen } from "./receiver/server.ts";
 import { type Status, statusRoutes } from "./receiver/status.ts";
 import { Tally } from "./receiver/tally.ts";
 
@@ -19,29 +21,32 @@ export interface AppOptions {
   log: Logger;
   registry: Registry;
   ui: Ui;
+  /** Where background deliveries are stored; null when no handler needs it. */
+  inbox: Inbox | null;
+  lifecycle: Lifecycle;
   /** Where the server is bound, once it is: known to no request before that. */
   address(): { url: string; host: string };
 }
 
 export interface App {
   express: Express;
-  lifecycle: Lifecycle;
   status: Status;
 }
 
-export function createApp({ config, log, registry, ui, address }: AppOptions): App {
+export function createApp({ config, log, registry, ui, inbox, lifecycle, address }: AppOptions): App {
   const { secrets, bodyLimit, replyDeadlineMs, publicUrl } = config.receiver;
-  const lifecycle = new Lifecycle();
   const tally = new Tally();
   const status: Status = {
     registry,
     lifecycle,
     secret: secrets.length > 0,
-    notices: [],
+    notices: inbox?.notice ? [inbox.notice] : [],
     publicUrl: () => publicUrl ?? (config.space ? `https://${config.space.host}` : address().url),
-    troubles: () => [],
+    troubles: () => inbox?.troubles() ?? [],
   };
-  const guard = privateSurface({ secrets, local: () => isLoopback(address().host) });
+  const privately = new PrivateSurface({ secrets, local: () => isLoopback(address().host) });
+  const { guard } = privately;
+  const deliveries = inbox?.deliveries ?? null;
 
   const app = express();
   app.disable("x-powered-by");
@@ -49,39 +54,74 @@ export function createApp({ config, log, registry, ui, address }: AppOptions): A
   // On a Space the client's address stands in X-Forwarded-For; elsewhere anybody could write it there.
   app.set("trust proxy", config.space ? 1 : false);
 
-  mountEndpoints(app, { registry, lifecycle, tally, log, secrets, bodyLimit, replyDeadlineMs, hub: config.hub });
+  mountEndpoints(app, { registry, lifecycle, tally, log, secrets, bodyLimit, replyDeadlineMs, inbox, hub: config.hub });
   app.use(statusRoutes(status));
-  app.use(metricsRoutes({ tally, lifecycle, guard }));
+  app.use(privately.routes());
+  app.use(metricsRoutes({ tally, lifecycle, deliveries, guard }));
+  app.use(deliveriesRoutes({ deliveries, guard, ending: lifecycle.signal }));
   app.use(openApiRoutes(status));
   app.use(pageRoutes(ui));
   app.use(answerUnknownPath);
   app.use(answerErrors(log));
-  return { express: app, lifecycle, status };
+  return { express: app, status };
 }
+
+type StartOptions = Omit<AppOptions, "address" | "inbox" | "lifecycle">;
 
 export interface RunningReceiver {
   /** Where it listens, as `http://127.0.0.1:7860`. */
   url: string;
   port: number;
   status: Status;
-  /** Resolves when no handler runs. */
+  /** Can background deliveries be stored? */
+  storesDeliveries: boolean;
+  /** Resolves when no handler runs and none could begin now. */
   idle(): Promise<void>;
   /** Takes nothing new, lets handlers end for as long as `SHUTDOWN_GRACE` says, then ends every connection. */
   close(): Promise<void>;
 }
 
-/** @throws StartError when the address cannot be had. */
-export async function startReceiver(options: Omit<AppOptions, "address">): Promise<RunningReceiver> {
-  const { host, port, shutdownGraceMs } = options.config.server;
+/**
+ * Starts a receiver: what was left of its inbox goes on, then it listens.
+ * @throws StartError when the address or the inbox cannot be had
+ */
+export async function startReceiver(options: StartOptions): Promise<RunningReceiver> {
+  const { config } = options;
+  const { host, port, shutdownGraceMs } = config.server;
+  const lifecycle = new Lifecycle();
+  const inbox = await openInboxIfNeeded(options);
   let bound = { url: `http://${host}:${port}`, host };
-  const app = createApp({ ...options, address: () => bound });
-  const listening = await listen(app.express, app.lifecycle, { host, port });
+  const { express, status } = createApp({ ...options, inbox, lifecycle, address: () => bound });
+  let listening: Listening;
+  try {
+    listening = await listen(express, lifecycle, { host, port });
+  } catch (error) {
+    await inbox?.deliveries.close();
+    throw error;
+  }
   bound = listening;
+  inbox?.deliveries.start();
   return {
     url: listening.url,
     port: listening.port,
-    status: app.status,
-    idle: () => app.lifecycle.idle(),
-    close: () => listening.close(shutdownGraceMs),
+    status,
+    storesDeliveries: inbox !== null,
+    idle: async () => {
+      await lifecycle.idle();
+      await inbox?.deliveries.idle();
+    },
+    close: async () => {
+      const until = performance.now() + shutdownGraceMs;
+      inbox?.deliveries.hold();
+      await listening.close(shutdownGraceMs);
+      await inbox?.deliveries.close(Math.max(0, until - performance.now()));
+    },
   };
+}
+
+/** Read only when a handler asks for background mode: the others need neither the file nor the time to open it. */
+async function openInboxIfNeeded({ config, log, registry }: StartOptions): Promise<Inbox | null> {
+  if (!registry.list().some(({ mode }) => mode === "background")) return null;
+  const { openInbox } = await import("./receiver/inbox.ts");
+  return openInbox({ config, registry, surroundings: { log, hub: config.hub } });
 }

@@ -28,6 +28,19 @@ const duration = unit(UNITS, "write a duration with its unit, as 500ms, 10s, 5m 
 /** Bytes, written `5mb`. */
 const size = unit(SIZES, "write a size with its unit, as 500kb or 5mb");
 
+const count = z.string().transform((text, context) => {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  context.addIssue({ code: "custom", message: "write a whole number of at least 1" });
+  return z.NEVER;
+});
+
+const durations = z.string().transform((text, context) => {
+  const gaps = text.split(",").map((one) => duration.safeParse(one.trim()));
+  if (gaps.every((gap) => gap.success)) return gaps.map((gap) => gap.data);
+  context.addIssue({ code: "custom", message: "write durations with commas between them, as 5s,30s,5m" });
+  return z.NEVER;
+});
+
 const port = z.string().transform((text, context) => {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   context.addIssue({ code: "custom", message: "write a port number from 0 to 65535 (0: any free port)" });
@@ -64,6 +77,16 @@ export const variables = {
     HANDLERS_ON_ERROR: oneOf(["exit", "skip"]).default("exit"),
     BODY_LIMIT: size.prefault("5mb"),
     REPLY_DEADLINE: duration.prefault("25s"),
+  }),
+  deliveries: z.object({
+    DATA_DIR: z.string().default("data"),
+    CONCURRENCY: count.prefault("16"),
+    ATTEMPT_TIMEOUT: duration.prefault("5m"),
+    RETRY_SCHEDULE: durations.prefault("5s,30s,5m,30m,2h,5h,10h"),
+    BACKLOG_COUNT: count.prefault("1000000"),
+    BACKLOG_SIZE: size.prefault("1gb"),
+    RETENTION_AGE: duration.prefault("30d"),
+    RETENTION_COUNT: count.prefault("1000000"),
   }),
   hub: z.object({
     HF_ENDPOINT: httpUrl.prefault("https://huggingface.co"),
@@ -102,6 +125,7 @@ export function loadConfig(env: Env = process.env) {
   };
   const server = read(variables.server);
   const receiver = read(variables.receiver);
+  const deliveries = read(variables.deliveries);
   const hub = read(variables.hub);
   const space = read(variables.space);
   if (receiver.WEBHOOK_SECRET_PREVIOUS && !given.WEBHOOK_SECRET)
@@ -126,6 +150,14 @@ export function loadConfig(env: Env = process.env) {
       replyDeadlineMs: receiver.REPLY_DEADLINE,
       /** Where handlers' own settings are read from, each through the schema that its handler declares. */
       handlerEnv: given as Env,
+    },
+    deliveries: {
+      dataDir: resolve(deliveries.DATA_DIR),
+      concurrency: deliveries.CONCURRENCY,
+      attemptTimeoutMs: deliveries.ATTEMPT_TIMEOUT,
+      scheduleMs: deliveries.RETRY_SCHEDULE,
+      backlog: { count: deliveries.BACKLOG_COUNT, bytes: deliveries.BACKLOG_SIZE },
+      retention: { ageMs: deliveries.RETENTION_AGE, count: deliveries.RETENTION_COUNT },
     },
     hub: { endpoint: hub.HF_ENDPOINT, token: hub.HF_TOKEN?.trim() ?? storedToken(hub) },
     /** Set by the Hub on a Space. */

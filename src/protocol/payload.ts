@@ -162,3 +162,8 @@ export const payloadSchema = z.looseObject({
   updatedRefs: z.array(z.looseObject({})).optional(),
   updatedFiles: z.array(z.looseObject({})).optional(),
 });
+
+/** `dataset:me/data`; the type alone where an event names no repo. */
+export function repoLabel({ repo }: WebhookPayload): string {
+  return repo.name === undefined ? repo.type : `${repo.type}:${repo.name}`;
+}

@@ -1,11 +1,12 @@
 /** Calls a handler inside a request: its context, its deadline, its answer. */
 import type { IncomingHttpHeaders } from "node:http";
+import { inspect } from "node:util";
 import { HttpError, toError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { SECRET_HEADER } from "../protocol/headers.ts";
 import type { WebhookPayload } from "../protocol/payload.ts";
 import type { Endpoint } from "./endpoint.ts";
-import type { HandlerContext } from "./webhook.ts";
+import type { HandlerContext, HandlerLog } from "./webhook.ts";
 
 /** What every handler's context shares. */
 export interface Surroundings {
@@ -18,31 +19,35 @@ interface Call {
   headers: IncomingHttpHeaders;
   deliveryId: string;
   attempt: number;
-  signal: AbortSignal;
+  readonly signal: AbortSignal;
+  /** Keeps a line of the handler's log with its attempt. */
+  keepLine?(line: string): void;
 }
 
 /** Made for every call, so what few handlers ask for is made only when it is asked for. */
 export class CallContext implements HandlerContext {
   readonly deliveryId: string;
   readonly attempt: number;
-  readonly signal: AbortSignal;
   readonly settings: unknown;
   readonly #call: Call;
   readonly #surroundings: Surroundings;
-  #log: Logger | undefined;
+  #log: HandlerLog | undefined;
 
   constructor(call: Call, surroundings: Surroundings) {
     this.deliveryId = call.deliveryId;
     this.attempt = call.attempt;
-    this.signal = call.signal;
     this.settings = call.endpoint.settings;
     this.#call = call;
     this.#surroundings = surroundings;
   }
 
-  get log(): Logger {
-    const { endpoint, deliveryId } = this.#call;
-    this.#log ??= this.#surroundings.log.child({ endpoint: endpoint.name, delivery: deliveryId });
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  get log(): HandlerLog {
+    const { endpoint, deliveryId, keepLine } = this.#call;
+    this.#log ??= handlerLog(this.#surroundings.log, { endpoint: endpoint.name, delivery: deliveryId }, keepLine);
     return this.#log;
   }
 
@@ -56,6 +61,14 @@ export class CallContext implements HandlerContext {
   }
 }
 
+function handlerLog(log: Logger, names: object, keepLine: ((line: string) => void) | undefined): HandlerLog {
+  const write = (level: keyof HandlerLog) => (message: string, fields?: object) => {
+    log.log(level, String(message), { ...fields, ...names });
+    keepLine?.(`${level} ${message}${fields ? ` ${inspect(fields, { breakLength: Number.POSITIVE_INFINITY })}` : ""}`);
+  };
+  return { error: write("error"), warn: write("warn"), info: write("info"), debug: write("debug") };
+}
+
 const PRIVATE_HEADERS = new Set([SECRET_HEADER, "authorization", "cookie", "proxy-authorization"]);
 
 export function withoutSecrets(headers: IncomingHttpHeaders): Record<string, string> {
@@ -65,10 +78,8 @@ export function withoutSecrets(headers: IncomingHttpHeaders): Record<string, str
   return rest;
 }
 
-export const STILL_RUNNING = Symbol("still running");
-
 /**
- * The handler's result, or `STILL_RUNNING` once the deadline has passed. `ended` hears of the true end, also after
+ * The handler's result, or what `stillRunning` makes once the deadline has passed. `ended` hears of the true end, also after
  * the deadline, with what was thrown.
  */
 export function callInTime(
@@ -76,6 +87,7 @@ export function callInTime(
   payload: WebhookPayload,
   context: HandlerContext,
   deadlineMs: number,
+  stillRunning: () => unknown,
   ended: (late: boolean, thrown: Error | null) => void,
 ): unknown {
   let result: unknown;
@@ -93,7 +105,7 @@ export function callInTime(
     let late = false;
     const timer = setTimeout(() => {
       late = true;
-      resolve(STILL_RUNNING);
+      resolve(stillRunning());
     }, deadlineMs);
     result.then(
       (value) => {

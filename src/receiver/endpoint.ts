@@ -19,6 +19,9 @@ export interface Endpoint {
   readonly file: string | null;
   readonly handler: Handler;
   readonly settings: unknown;
+  readonly serial: "repo" | null;
+  readonly rerun: boolean;
+  readonly concurrency: number | null;
   /** Does the filter take this event? */
   takes(payload: WebhookPayload): boolean;
   /** Documented keys that the payload lacks; only asked for where the handler names its events. */
@@ -47,7 +50,12 @@ const optionsSchema = z.strictObject({
   refs: texts.optional(),
   mode: z.enum(["reply", "background"]).optional(),
   settings: z.unknown().optional(),
+  serial: z.literal("repo").optional(),
+  rerun: z.boolean().optional(),
+  concurrency: z.int().min(1).optional(),
 });
+
+const BACKGROUND_ONLY = ["serial", "rerun", "concurrency"] as const;
 
 const OPTION_NAMES = Object.keys(optionsSchema.shape).join(", ");
 
@@ -78,6 +86,10 @@ export function makeEndpoint(source: EndpointSource): { endpoint: Endpoint } | {
   for (const glob of options.repos ?? [])
     if (!repoGlob.test(glob))
       problems.push(`repos: "${glob}" is no \`type:owner/name\`, as dataset:me/data or model:me/*`);
+  if (options.mode !== "background")
+    for (const name of BACKGROUND_ONLY)
+      if (options[name] !== undefined)
+        problems.push(`option \`${name}\` needs mode "background": a reply is not stored`);
   const settings = readSettings(options.settings, source.env);
   problems.push(...settings.problems);
   if (problems.length > 0) return { problems };
@@ -97,6 +109,9 @@ export function makeEndpoint(source: EndpointSource): { endpoint: Endpoint } | {
       file: source.file,
       handler: handler as Handler,
       settings: settings.value,
+      serial: options.serial ?? null,
+      rerun: options.rerun ?? false,
+      concurrency: options.concurrency ?? null,
       takes: compileFilter(on, repos, refs),
       lacks: on === null ? () => NOTHING : lacking,
     },

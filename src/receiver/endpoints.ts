@@ -5,14 +5,16 @@
  * body before it is believed. One Express route serves all endpoints, so their number costs a delivery nothing.
  */
 import type { Express, NextFunction, Request, Response } from "express";
+import type { Accepted } from "../deliveries/delivery.ts";
 import { HttpError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { DELIVERY_ID_HEADER } from "../protocol/headers.ts";
-import type { WebhookPayload } from "../protocol/payload.ts";
+import { repoLabel, type WebhookPayload } from "../protocol/payload.ts";
 import { requestIdOf, sendJson, sendNothing } from "./answers.ts";
 import { invalidPayload, parsePayload, readBody, refuseLargeContent, refuseOtherContent } from "./body.ts";
-import { CallContext, callInTime, handlerFailed, replyText, STILL_RUNNING, type Surroundings } from "./call.ts";
+import { CallContext, callInTime, handlerFailed, replyText, type Surroundings } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
+import type { Inbox } from "./inbox.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Registry } from "./registry.ts";
 import { checkSecret } from "./secret.ts";
@@ -26,6 +28,8 @@ export interface EndpointsOptions extends Surroundings {
   /** Bytes. */
   bodyLimit: number;
   replyDeadlineMs: number;
+  /** Where background deliveries are stored; null when no handler needs it. */
+  inbox: Inbox | null;
 }
 
 /** What is known of a delivery while it goes through; the log line at its end is made of it. */
@@ -40,7 +44,7 @@ type PassingRequest = Request & { [PASSAGE]?: Passage };
 
 /** Mounted on the app itself: a router in between would cost every delivery a second round of matching. */
 export function mountEndpoints(app: Express, options: EndpointsOptions): void {
-  const { registry, lifecycle, bodyLimit } = options;
+  const { registry, lifecycle, bodyLimit, inbox } = options;
 
   const refuseWhileDraining = () => {
     if (!lifecycle.draining) return;
@@ -62,6 +66,7 @@ export function mountEndpoints(app: Express, options: EndpointsOptions): void {
   const takeDelivery = (request: PassingRequest, response: Response, next: NextFunction) => {
     refuseOtherContent(request);
     refuseLargeContent(request, bodyLimit);
+    if (passageOf(request).endpoint.mode === "background") inbox?.assertRoom();
     readBody(request, response, bodyLimit, (error, body) => {
       if (error) return next(error);
       try {
@@ -75,11 +80,15 @@ export function mountEndpoints(app: Express, options: EndpointsOptions): void {
   const takeBody = (passage: Passage, body: Buffer, request: Request, response: Response, next: NextFunction) => {
     const payload = parsePayload(body);
     passage.payload = payload;
+    const { endpoint } = passage;
     const answer = (result: unknown) => conclude(passage, request, send(request, response, result), options);
-    if (!passage.endpoint.takes(payload)) return answer(IGNORED);
-    const lacking = passage.endpoint.lacks(payload);
+    if (!endpoint.takes(payload)) return answer(IGNORED);
+    const lacking = endpoint.lacks(payload);
     if (lacking.length > 0) throw invalidPayload(lacking);
-    const result = run(passage.endpoint, payload, request, options);
+    const result =
+      endpoint.mode === "background" && inbox
+        ? inbox.accept(endpoint, payload, body.toString("utf8"), request.headers).then(storedAnswer)
+        : run(endpoint, payload, request, options);
     if (result instanceof Promise) result.then(answer).catch(next);
     else answer(result);
   };
@@ -116,6 +125,24 @@ function passageOf(request: PassingRequest): Passage {
 
 const IGNORED = { ignored: true };
 
+/** An answer with a status of its own, in place of what a handler returned. */
+class Answer {
+  readonly status: number;
+  readonly body: object;
+
+  constructor(status: number, body: object) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** What succeeded before is not run again, which the sender may know. */
+function storedAnswer({ id, outcome }: Accepted): Answer {
+  return outcome === "duplicate"
+    ? new Answer(200, { delivery: id, duplicate: true })
+    : new Answer(202, { delivery: id });
+}
+
 /** Runs the handler inside the request. */
 function run(endpoint: Endpoint, payload: WebhookPayload, request: Request, options: EndpointsOptions): unknown {
   const { lifecycle, replyDeadlineMs, log } = options;
@@ -124,7 +151,8 @@ function run(endpoint: Endpoint, payload: WebhookPayload, request: Request, opti
   const deliveryId = typeof id === "string" && id !== "" ? id : requestId;
   const call = { endpoint, headers: request.headers, deliveryId, attempt: 1, signal: lifecycle.signal };
   lifecycle.enter();
-  return callInTime(endpoint, payload, new CallContext(call, options), replyDeadlineMs, (late, error) => {
+  const stillRunning = () => new Answer(202, { running: true, requestId });
+  return callInTime(endpoint, payload, new CallContext(call, options), replyDeadlineMs, stillRunning, (late, error) => {
     lifecycle.leave();
     if (late) logLateEnd(log, endpoint, requestId, error);
   });
@@ -132,9 +160,9 @@ function run(endpoint: Endpoint, payload: WebhookPayload, request: Request, opti
 
 /** Answers with what the handler returned, and gives the status. */
 function send(request: Request, response: Response, result: unknown): number {
-  if (result === STILL_RUNNING) {
-    sendJson(request, response, 202, JSON.stringify({ running: true, requestId: requestIdOf(request) }));
-    return 202;
+  if (result instanceof Answer) {
+    sendJson(request, response, result.status, JSON.stringify(result.body));
+    return result.status;
   }
   const text = replyText(result);
   if (text === undefined) {
@@ -148,10 +176,6 @@ function send(request: Request, response: Response, result: unknown): number {
 function logLateEnd(log: Logger, endpoint: Endpoint, requestId: string, error: Error | null): void {
   if (error) log.error("a handler failed after its reply deadline", { endpoint: endpoint.name, requestId, error });
   else log.info("a handler ended after its reply deadline", { endpoint: endpoint.name, requestId });
-}
-
-function repoLabel({ repo }: WebhookPayload): string {
-  return repo.name === undefined ? repo.type : `${repo.type}:${repo.name}`;
 }
 
 /** One line and one count for every delivery, refused ones too. */

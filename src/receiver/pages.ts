@@ -7,27 +7,32 @@ import helmet from "helmet";
 
 export const BUILT_IN_PUBLIC = fileURLToPath(new URL("../../public", import.meta.url));
 
+/** `/inspect` is `inspect.html`. */
+const STATIC = { extensions: ["html"] };
+
 /** A folder or a file to serve as the landing page, or an Express handler that answers in its place. */
 export type Ui = string | RequestHandler;
 
 export function pageRoutes(ui: Ui): Router {
   const routes = Router();
-  routes.use(pageHeaders());
+  routes.use(pageHeaders(["'self'", "https://huggingface.co"]));
+  // It shows payloads and can act: it opens in a tab of its own, never inside another page.
+  routes.use("/inspect", pageHeaders(["'none'"]));
   if (typeof ui === "function") routes.get("/", ui);
   else routes.use(ownPages(resolve(ui)));
-  if (ui !== BUILT_IN_PUBLIC) routes.use(express.static(BUILT_IN_PUBLIC));
+  if (ui !== BUILT_IN_PUBLIC) routes.use(express.static(BUILT_IN_PUBLIC, STATIC));
   return routes;
 }
 
 function ownPages(path: string): RequestHandler {
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return express.static(path);
-  const folder = express.static(dirname(path), { index: false });
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return express.static(path, STATIC);
+  const folder = express.static(dirname(path), { ...STATIC, index: false });
   return (request, response, next) =>
     request.path === "/" ? response.sendFile(path) : folder(request, response, next);
 }
 
-/** On a Space the page lives in an iframe of huggingface.co. Scripts and styles come from files of ours alone. */
-function pageHeaders(): RequestHandler {
+/** Scripts and styles come from files of ours alone. On a Space the landing page lives in an iframe of huggingface.co. */
+function pageHeaders(frameAncestors: string[]): RequestHandler {
   return helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -41,7 +46,7 @@ function pageHeaders(): RequestHandler {
         manifestSrc: ["'self'"],
         baseUri: ["'none'"],
         formAction: ["'self'"],
-        frameAncestors: ["'self'", "https://huggingface.co"],
+        frameAncestors,
       },
     },
     xFrameOptions: false,

@@ -1,91 +1,112 @@
 /**
- * Who may see what is not for everyone (`/metrics`): whoever proves the secret; without a secret only who sits at this
- * very machine. "At this machine" means bound to loopback and asked for as localhost: a web page elsewhere can make a
- * browser talk to 127.0.0.1 under its own name (DNS rebinding), but cannot make it say `Host: localhost`.
+ * Who may see what is not for everyone (`/metrics`, the inspector): whoever proves the secret; without a secret only
+ * who sits at this very machine. "At this machine" means bound to loopback and asked for as localhost: a web page
+ * elsewhere can make a browser talk to 127.0.0.1 under its own name (DNS rebinding), but not say `Host: localhost`.
  */
-import type { NextFunction, Request, RequestHandler, Response } from "express";
+import express, { type NextFunction, type Request, type Response, Router } from "express";
 import { HttpError } from "../errors.ts";
+import { FailedTries } from "./failed-tries.ts";
 import { secretMatcher } from "./secret.ts";
 import { isLoopback } from "./server.ts";
+import { beginSession, endSession, hasSession } from "./session.ts";
 
-interface PrivateSurface {
+interface PrivateSurfaceOptions {
   secrets: readonly string[];
   /** Does the server listen on loopback only, with nothing that leads the world there? */
   local(): boolean;
 }
 
-/** Failed tries per client address and minute. */
-const TRIES = 10;
-const WINDOW_MS = 60_000;
+export class PrivateSurface {
+  readonly #secrets: readonly string[];
+  readonly #local: () => boolean;
+  readonly #isSecret: (given: string) => boolean;
+  readonly #failures = new FailedTries();
 
-export function privateSurface({ secrets, local }: PrivateSurface): RequestHandler {
-  const isSecret = secretMatcher(secrets);
-  const failures = new FailedTries();
-  return (request: Request, response: Response, next: NextFunction) => {
+  constructor({ secrets, local }: PrivateSurfaceOptions) {
+    this.#secrets = secrets;
+    this.#local = local;
+    this.#isSecret = secretMatcher(secrets);
+  }
+
+  /** Express middleware: lets pass who may, and throws for all others. */
+  readonly guard = (request: Request, response: Response, next: NextFunction): void => {
     response.setHeader("Cache-Control", "no-store");
-    if (secrets.length === 0) {
-      if (!local() || !asksForLocalhost(request)) throw noSecretSet();
-      return next();
+    refuseForeignWrites(request);
+    const [secret] = this.#secrets;
+    if (secret === undefined) this.#refuseStrangers(request);
+    else if (!hasSession(request, secret)) this.#checkBearer(request);
+    next();
+  };
+
+  /** `POST /api/session {secret}` begins a browser's session, `DELETE` ends it. */
+  routes(): Router {
+    const routes = Router();
+    routes.post("/api/session", express.json({ limit: "10kb" }), (request, response) => {
+      refuseForeignWrites(request);
+      const [secret] = this.#secrets;
+      if (secret === undefined) this.#refuseStrangers(request);
+      else {
+        const given: unknown = (request.body as { secret?: unknown } | undefined)?.secret;
+        if (typeof given !== "string") throw new HttpError(400, 'expected {"secret": "…"}', { code: "secret_missing" });
+        this.#try(request, given);
+        beginSession(response, secret);
+      }
+      response.status(204).end();
+    });
+    routes.delete("/api/session", (request, response) => {
+      refuseForeignWrites(request);
+      endSession(response);
+      response.status(204).end();
+    });
+    return routes;
+  }
+
+  #refuseStrangers(request: Request): void {
+    if (this.#local() && asksForLocalhost(request)) return;
+    const message =
+      "this is shown beyond localhost only to who knows the webhook secret, and none is set: set WEBHOOK_SECRET";
+    throw new HttpError(403, message, { code: "secret_not_set" });
+  }
+
+  #checkBearer(request: Request): void {
+    const given = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
+    if (given !== undefined) {
+      this.#try(request, given);
+      return;
     }
+    const headers = { "WWW-Authenticate": 'Bearer realm="hubhook"' };
+    const message = "this needs the webhook secret: send it as `Authorization: Bearer <WEBHOOK_SECRET>`";
+    throw new HttpError(401, message, { code: "secret_missing", headers });
+  }
+
+  #try(request: Request, given: string): void {
     const client = request.ip ?? "unknown";
-    const wait = failures.waitSeconds(client);
+    const wait = this.#failures.waitSeconds(client);
     if (wait > 0) {
       const message = `too many wrong secrets from this address: try again in ${wait} s`;
       throw new HttpError(429, message, { code: "too_many_tries", headers: { "Retry-After": String(wait) } });
     }
-    const given = bearer(request);
-    if (given === null) {
-      const headers = { "WWW-Authenticate": 'Bearer realm="hubhook"' };
-      const message = "this needs the webhook secret: send it as `Authorization: Bearer <WEBHOOK_SECRET>`";
-      throw new HttpError(401, message, { code: "secret_missing", headers });
-    }
-    if (!isSecret(given)) {
-      failures.add(client);
-      throw new HttpError(403, "invalid webhook secret", { code: "secret_invalid" });
-    }
-    next();
-  };
+    if (this.#isSecret(given)) return;
+    this.#failures.add(client);
+    throw new HttpError(403, "invalid webhook secret", { code: "secret_invalid" });
+  }
 }
 
-function noSecretSet(): HttpError {
-  const message =
-    "this is shown beyond localhost only to who knows the webhook secret, and none is set: set WEBHOOK_SECRET";
-  return new HttpError(403, message, { code: "secret_not_set" });
+/** A browser says from where a request comes; another site's page may not act here in its visitor's name. */
+function refuseForeignWrites(request: Request): void {
+  if (request.method === "GET" || request.method === "HEAD") return;
+  const { origin, host } = request.headers;
+  const site = request.headers["sec-fetch-site"];
+  const foreign =
+    site !== undefined ? site !== "same-origin" && site !== "none" : origin !== undefined && !isOrigin(origin, host);
+  if (foreign) throw new HttpError(403, "a page of another site may not do this", { code: "cross_site" });
+}
+
+function isOrigin(origin: string, host: string | undefined): boolean {
+  return origin === `http://${host}` || origin === `https://${host}`;
 }
 
 function asksForLocalhost(request: Request): boolean {
   const host = (request.headers.host ?? "").replace(/:\d+$/, "");
   return isLoopback(host.replace(/^\[(.*)\]$/, "$1"));
-}
-
-function bearer(request: Request): string | null {
-  return /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? null;
-}
-
-/** Past so many addresses in one window, the rest share one count. */
-const MAX_ADDRESSES = 10_000;
-
-/** Counts per address, in one window after the other. */
-class FailedTries {
-  #counts = new Map<string, number>();
-  #until = 0;
-
-  add(client: string): void {
-    const key = this.#key(client);
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-  }
-
-  waitSeconds(client: string): number {
-    return (this.#counts.get(this.#key(client)) ?? 0) < TRIES
-      ? 0
-      : Math.max(1, Math.ceil((this.#until - Date.now()) / 1000));
-  }
-
-  #key(client: string): string {
-    if (Date.now() >= this.#until) {
-      this.#counts = new Map();
-      this.#until = Date.now() + WINDOW_MS;
-    }
-    return this.#counts.has(client) || this.#counts.size < MAX_ADDRESSES ? client : "others";
-  }
 }

@@ -98,10 +98,11 @@ async function close(server: Server, lifecycle: Lifecycle, graceMs: number): Pro
   const timer = setTimeout(patience.resolve, graceMs);
   // While handlers end, the port stays open and answers 503: a sender learns more from that than from a closed door.
   await Promise.race([lifecycle.idle(), patience.promise]);
+  // Handlers that still run hear that time is up; live streams, which would never end by themselves, end here.
+  lifecycle.abort();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   await Promise.race([closed, patience.promise]);
   clearTimeout(timer);
-  lifecycle.abort();
   server.closeAllConnections();
   await closed;
 }

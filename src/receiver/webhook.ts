@@ -3,7 +3,6 @@
  * reply or throws. `webhook()` adds a name, a filter, a mode or settings, and types the payload by the filter.
  */
 import type { z } from "zod";
-import type { Logger } from "../logger.ts";
 import type { EventFilter, FilteredPayload } from "../protocol/events.ts";
 import type { WebhookPayload } from "../protocol/payload.ts";
 
@@ -16,10 +15,20 @@ export type { Comment, Discussion, EventPayload, Repo, UpdatedRef, WebhookPayloa
  */
 export type Mode = "reply" | "background";
 
+export interface HandlerLog {
+  error(message: string, fields?: object): void;
+  warn(message: string, fields?: object): void;
+  info(message: string, fields?: object): void;
+  debug(message: string, fields?: object): void;
+}
+
 export interface HandlerContext<Settings = unknown> {
-  /** A log that names the endpoint and the request in every line. */
-  readonly log: Logger;
-  /** The sender's `Webhook-Id`, the same over its retries and replays; else an id of this request. */
+  /** A log that names the endpoint and the delivery in every line. In background mode the lines stay with the attempt. */
+  readonly log: HandlerLog;
+  /**
+   * The same over the sender's retries. In background mode the id under which the delivery is kept; in reply mode the
+   * sender's `Webhook-Id`, or an id of this request where there is none.
+   */
   readonly deliveryId: string;
   /** 1 for the first try. Always 1 in reply mode. */
   readonly attempt: number;
@@ -54,6 +63,12 @@ export interface WebhookOptions<On extends EventFilter = EventFilter, Settings e
   mode?: Mode;
   /** A zod object of environment variables, read and checked at start. */
   settings?: Settings;
+  /** Background mode: `repo` runs the deliveries of one repo one at a time, in order of arrival. */
+  serial?: "repo";
+  /** Background mode: run again when the sender repeats a delivery that has succeeded. Default: false. */
+  rerun?: boolean;
+  /** Background mode: how many attempts of this endpoint may run at once. Default: as many as the process may. */
+  concurrency?: number;
 }
 
 const WEBHOOK = Symbol.for("hubhook.webhook");

@@ -40,6 +40,7 @@ export class WebhooksServer {
   readonly #options: WebhooksServerOptions;
   readonly #registry = new Registry();
   #running: Promise<RunningReceiver> | null = null;
+  #launched: RunningReceiver | null = null;
 
   constructor(options: WebhooksServerOptions = {}) {
     this.#options = options;
@@ -52,12 +53,12 @@ export class WebhooksServer {
   addWebhook(name: string, handler: Handler | DefinedWebhook): void;
   addWebhook(handler: Handler | DefinedWebhook): void;
   addWebhook(first: string | Handler | DefinedWebhook, second?: Handler | DefinedWebhook): void {
-    this.#registry.add(toEndpoint(first, second));
+    this.#registry.add(this.#toEndpoint(first, second));
   }
 
   /** As `addWebhook`, but a handler of the same name gives way: what a notebook's cell needs when it is run again. */
   replaceWebhook(first: string | Handler | DefinedWebhook, second?: Handler | DefinedWebhook): void {
-    this.#registry.replace(toEndpoint(first, second));
+    this.#registry.replace(this.#toEndpoint(first, second));
   }
 
   /**
@@ -82,23 +83,24 @@ export class WebhooksServer {
     const ui = this.#options.ui ?? config.server.publicDir;
     const receiver = await startReceiver({ config, log, registry: this.#registry, ui });
     announceStart(receiver.status, log);
+    this.#launched = receiver;
     return receiver;
   }
-}
 
-function toEndpoint(first: string | Handler | DefinedWebhook, second?: Handler | DefinedWebhook): Endpoint {
-  const given = typeof first === "string" ? second : first;
-  const { options, handler } = isDefinedWebhook(given) ? given : { options: {}, handler: given };
-  const named = typeof first === "string" ? { ...options, name: first } : options;
-  const made = makeEndpoint({
-    options: named,
-    handler,
-    fallbackName: "",
-    file: null,
-    env: loadConfig().receiver.handlerEnv,
-  });
-  if ("endpoint" in made) return made.endpoint;
-  throw new StartError("The webhook cannot be added:", made.problems);
+  #toEndpoint(first: string | Handler | DefinedWebhook, second?: Handler | DefinedWebhook): Endpoint {
+    const given = typeof first === "string" ? second : first;
+    const { options, handler } = isDefinedWebhook(given) ? given : { options: {}, handler: given };
+    const named = typeof first === "string" ? { ...options, name: first } : options;
+    const env = loadConfig().receiver.handlerEnv;
+    const made = makeEndpoint({ options: named, handler, fallbackName: "", file: null, env });
+    if ("problems" in made) throw new StartError("The webhook cannot be added:", made.problems);
+    if (made.endpoint.mode === "background" && this.#launched?.storesDeliveries === false) {
+      const problem =
+        "the server was launched without a store for deliveries: add the first background webhook before launch()";
+      throw new StartError("The webhook cannot be added:", [problem]);
+    }
+    return made.endpoint;
+  }
 }
 
 let shared: { server: WebhooksServer; byHand: boolean } | null = null;

@@ -125,7 +125,7 @@ describe("the page of a running receiver", () => {
     const receiver = await receiverWith(two);
     const { page } = await visit(receiver.url, clipboard);
     await page.getByRole("button", { name: "Copy URL of trigger_training" }).click();
-    await page.getByRole("status").filter({ hasText: "URL of trigger_training copied" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "Copied: URL of trigger_training" }).waitFor();
     expect(await pasted(page)).toBe(`${receiver.url}/webhooks/trigger_training`);
   });
 
@@ -138,7 +138,7 @@ describe("the page of a running receiver", () => {
     await page.keyboard.press("Tab");
     expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
     await page.keyboard.press("Enter");
-    await page.getByRole("status").filter({ hasText: "copied" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "Copied" }).waitFor();
     expect(await pasted(page)).toBe(`${receiver.url}/webhooks/only`);
   });
 
@@ -196,7 +196,7 @@ describe("the page of a running receiver", () => {
     const { page } = await visit((await receiverWith({})).url, clipboard);
     await page.getByRole("heading", { name: "No handlers yet" }).waitFor();
     await page.getByRole("button", { name: "Copy example handler" }).click();
-    await page.getByRole("status").filter({ hasText: "copied" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "Copied" }).waitFor();
     expect(await pasted(page)).toContain("export async function trigger_training(payload: WebhookPayload)");
   });
 
@@ -214,7 +214,7 @@ describe("the page of a running receiver", () => {
     );
     await page.goto("https://huggingface.co/spaces/me/hubhook");
     await page.frameLocator("iframe").getByRole("button", { name: "Copy URL of trigger_training" }).click();
-    await page.frameLocator("iframe").getByRole("status").filter({ hasText: "copied" }).waitFor();
+    await page.frameLocator("iframe").getByRole("status").filter({ hasText: "Copied" }).waitFor();
     await page.locator("textarea").click();
     await page.keyboard.press("ControlOrMeta+v");
     expect(await page.locator("textarea").inputValue()).toBe(`${receiver.url}/webhooks/trigger_training`);
@@ -264,7 +264,7 @@ describe("the page of a receiver in trouble", () => {
       endpointsAnswer({ urlExpiresAt: "2030-05-17T12:00:00Z", notices: ["Deliveries are lost at <b>restart</b>."] }),
     );
     const { page } = await visit(server.url, { timezoneId: "UTC" });
-    expect(await textOf(page.locator("#address-more"))).toBe("Temporary, until May 17 at 12:00");
+    expect(await textOf(page.locator("#address-more"))).toBe("Until 17 May 2030 at 12:00");
     await page.getByText("Deliveries are lost at <b>restart</b>.").waitFor();
   });
 
@@ -295,6 +295,18 @@ describe("the page everywhere", () => {
     expect(await textOf(page.getByRole("heading", { level: 2 }).first())).toContain("1 of 200");
     await page.getByRole("searchbox").fill("nothing of the kind");
     await page.getByText("No endpoint has that").waitFor();
+  });
+
+  it("weighs less than 40 kB, before any compression", async () => {
+    const { page } = await visit((await receiverWith(two)).url);
+    const urls = await page.evaluate<string[]>(
+      "performance.getEntriesByType('resource').map(({ name }) => name).filter((url) => !url.includes('/api/'))",
+    );
+    const sizes = await Promise.all(
+      [page.url(), ...urls].map(async (url) => (await (await fetch(url)).arrayBuffer()).byteLength),
+    );
+    expect(new Set(urls).size).toBeGreaterThanOrEqual(5);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(40_000);
   });
 
   it("works under any mount, relative to itself", async () => {

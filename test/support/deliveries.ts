@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach } from "@jest/globals";
 import { type Deliveries, type OpenDeliveries, openDeliveries } from "../../src/deliveries/deliveries.ts";
 import type { NewDelivery } from "../../src/deliveries/delivery.ts";
+import { onCleanup } from "./cleanup.ts";
 import { type TestClock, testClock } from "./clock.ts";
 
 const HOUR = 3_600_000;
@@ -19,14 +19,9 @@ export interface TestInbox {
   reopen(changed?: Partial<OpenDeliveries>): Promise<Deliveries>;
 }
 
-const cleanup: (() => Promise<void> | void)[] = [];
-afterEach(async () => {
-  for (const clean of cleanup.splice(0).reverse()) await clean();
-});
-
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "deliveries-"));
-  cleanup.push(() => rmSync(folder, { recursive: true, force: true }));
+  onCleanup(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -62,7 +57,7 @@ export function openTest(options: Partial<OpenDeliveries> & { held?: boolean } =
       return test.inbox;
     },
   };
-  cleanup.push(() => test.inbox.close());
+  onCleanup(() => test.inbox.close());
   if (!held) test.inbox.start();
   return test;
 }
