@@ -90,7 +90,7 @@ describe("what a handler throws", () => {
       expect.objectContaining({
         level: "error",
         requestId: "r2",
-        endpoint: "act",
+        path: "/webhooks/act",
         error: expect.objectContaining({
           message: "the password of the database is 1234",
           stack: expect.stringContaining("reply.test.ts"),
