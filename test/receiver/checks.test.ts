@@ -14,7 +14,12 @@ interface Asked {
 
 /** What can be wrong with a delivery, in the order in which the receiver looks, and what it says to it. */
 const checks: { name: string; status: number; code: string; spoil(asked: Asked): void }[] = [
-  { name: "an unknown endpoint", status: 404, code: "endpoint_unknown", spoil: (asked) => (asked.path = "/webhooks/no") },
+  {
+    name: "an unknown endpoint",
+    status: 404,
+    code: "endpoint_unknown",
+    spoil: (asked) => (asked.path = "/webhooks/no"),
+  },
   { name: "another method", status: 405, code: "method_not_allowed", spoil: (asked) => (asked.method = "PUT") },
   {
     name: "no secret",
@@ -112,15 +117,19 @@ describe("the checks of a delivery", () => {
 });
 
 describe("an endpoint that is not there", () => {
-  it.each(["/webhooks/nope", "/webhooks", "/webhooks/", "/webhooks/echo/more", "/webhooks/__proto__", "/webhooks/..%2f"])(
-    "%s is answered 404 and points at the list of endpoints",
-    async (path) => {
-      const receiver = await startTestReceiver({ env });
-      const answer = await request(receiver.url).post(path).send(LEAST);
-      expect(answer.status).toBe(404);
-      expect(answer.body).toMatchObject({ code: "endpoint_unknown", error: expect.stringContaining("/api/endpoints") });
-    },
-  );
+  it.each([
+    "/webhooks/nope",
+    "/webhooks",
+    "/webhooks/",
+    "/webhooks/echo/more",
+    "/webhooks/__proto__",
+    "/webhooks/..%2f",
+  ])("%s is answered 404 and points at the list of endpoints", async (path) => {
+    const receiver = await startTestReceiver({ env });
+    const answer = await request(receiver.url).post(path).send(LEAST);
+    expect(answer.status).toBe(404);
+    expect(answer.body).toMatchObject({ code: "endpoint_unknown", error: expect.stringContaining("/api/endpoints") });
+  });
 
   it("does not tell more in the log than its path", async () => {
     const receiver = await startTestReceiver({ env });
@@ -130,18 +139,27 @@ describe("an endpoint that is not there", () => {
 });
 
 describe("another method", () => {
-  it.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])("%s is answered 405 with what is allowed", async (method) => {
-    const receiver = await startTestReceiver({ env });
-    const answer = await fetch(`${receiver.url}/webhooks/echo`, { method });
-    expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
-    const text = await answer.text();
-    if (method === "HEAD") expect(text).toBe("");
-    else expect(JSON.parse(text)).toMatchObject({ code: "method_not_allowed" });
-  });
+  it.each(["GET", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"])(
+    "%s is answered 405 with what is allowed",
+    async (method) => {
+      const receiver = await startTestReceiver({ env });
+      const answer = await fetch(`${receiver.url}/webhooks/echo`, { method });
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
+      const text = await answer.text();
+      if (method === "HEAD") expect(text).toBe("");
+      else expect(JSON.parse(text)).toMatchObject({ code: "method_not_allowed" });
+    },
+  );
 });
 
 describe("the content", () => {
-  const ok = ["application/json", "application/json; charset=utf-8", 'application/json;charset="UTF-8"', "APPLICATION/JSON", "application/cloudevents+json"];
+  const ok = [
+    "application/json",
+    "application/json; charset=utf-8",
+    'application/json;charset="UTF-8"',
+    "APPLICATION/JSON",
+    "application/cloudevents+json",
+  ];
   it.each(ok)("of type %s is taken", async (type) => {
     const receiver = await startTestReceiver();
     expect((await deliver(`${receiver.url}/webhooks/echo`, LEAST, { "content-type": type })).status).toBe(200);
