@@ -20,6 +20,12 @@ interface HttpErrorOptions {
   cause?: unknown;
 }
 
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+/** Anything but control characters and what has no place in one byte. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** These say where the body ends and what it is, and it is ours to write. */
+const FRAMING = new Set(["content-length", "content-type", "transfer-encoding"]);
+
 /**
  * An error that is an answer: its message is sent to the caller as it stands, so keep secrets out of it.
  *
@@ -36,6 +42,9 @@ export class HttpError extends Error {
     super(message, { cause: options.cause });
     if (!Number.isInteger(status) || status < 400 || status > 599)
       throw new RangeError(`an HttpError takes a status from 400 to 599, not ${status}`);
+    for (const [name, value] of Object.entries(options.headers ?? {}))
+      if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value) || FRAMING.has(name.toLowerCase()))
+        throw new RangeError(`an HttpError cannot send the header ${JSON.stringify(`${name}: ${value}`)}`);
     this.status = status;
     this.code = options.code ?? `http_${status}`;
     this.headers = options.headers ?? {};
