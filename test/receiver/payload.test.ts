@@ -33,8 +33,14 @@ describe("a payload", () => {
     ["an unknown action's", { ...LEAST, event: { scope: "repo", action: "transmogrify" } }],
     ["an unknown repo type's", { ...LEAST, repo: { type: "kernel", name: "me/k" } }],
     ["of a version to come", { ...LEAST, webhook: { id: "w", version: 99 } }],
-    ["with extra keys everywhere", { ...LEAST, event: { action: "x", why: [1] }, repo: { type: "t", x: { y: null } }, z: 0 }],
-    ["with keys that objects have by nature", { ...LEAST, constructor: 1, toString: { hasOwnProperty: 2 }, valueOf: [] }],
+    [
+      "with extra keys everywhere",
+      { ...LEAST, event: { action: "x", why: [1] }, repo: { type: "t", x: { y: null } }, z: 0 },
+    ],
+    [
+      "with keys that objects have by nature",
+      { ...LEAST, constructor: 1, toString: { hasOwnProperty: 2 }, valueOf: [] },
+    ],
     ["with text of every kind", { ...LEAST, "ключ \u0000 \ud83e\udd17": "\u2028 \uffff \u202e" }],
     ["with numbers of every kind", { ...LEAST, n: [0, -1.5, 1e308, 1e-7, 9_007_199_254_740_991] }],
     ["with empty words", { ...LEAST, "": "", discussion: {}, comment: {}, updatedRefs: [] }],

@@ -37,7 +37,9 @@ describe("the secret", () => {
 
   it("counts as not sent when it is sent empty", async () => {
     const receiver = await startTestReceiver({ env });
-    expect((await deliver(`${receiver.url}/webhooks/echo?secret=`, LEAST, { "x-webhook-secret": "" })).status).toBe(401);
+    expect((await deliver(`${receiver.url}/webhooks/echo?secret=`, LEAST, { "x-webhook-secret": "" })).status).toBe(
+      401,
+    );
   });
 
   it("is refused when it is sent twice, even if both are right", async () => {
@@ -73,7 +75,9 @@ describe("the secret", () => {
       [PREVIOUS, 200],
       ["neither", 403],
     ] as const)
-      expect((await deliver(`${receiver.url}/webhooks/echo`, LEAST, { "x-webhook-secret": given })).status).toBe(status);
+      expect((await deliver(`${receiver.url}/webhooks/echo`, LEAST, { "x-webhook-secret": given })).status).toBe(
+        status,
+      );
   });
 
   it("is not asked for where none is set", async () => {

@@ -69,10 +69,7 @@ function takeAnswer(bytes: Buffer, bodyless: boolean): { answer: WireAnswer; len
   const [statusLine = "", ...lines] = bytes.toString("latin1", 0, headEnd).split("\r\n");
   const status = Number(statusLine.split(" ")[1]);
   const headers = Object.fromEntries(
-    lines.map((line) => [
-      line.slice(0, line.indexOf(":")).toLowerCase(),
-      line.slice(line.indexOf(":") + 1).trim(),
-    ]),
+    lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
   ) as Record<string, string>;
   if (headers["transfer-encoding"] !== undefined) throw new Error("this parser knows content-length only");
   const size = bodyless ? 0 : Number(headers["content-length"] ?? 0);
