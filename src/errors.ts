@@ -80,10 +80,14 @@ export class StartError extends Error {
   }
 }
 
+/** Not by instanceof alone: an error may come from another realm, as Node's own do under a test runner. */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || types.isNativeError(value);
+}
+
 /** Whatever was thrown, as an Error. */
 export function toError(thrown: unknown): Error {
-  // Not by instanceof alone: an error may come from another realm, as Node's own do under a test runner.
-  if (thrown instanceof Error || types.isNativeError(thrown)) return thrown;
+  if (isError(thrown)) return thrown;
   return new Error(typeof thrown === "string" ? thrown : `a value that is no Error was thrown: ${describe(thrown)}`);
 }
 

@@ -140,7 +140,7 @@ describe("what a handler throws", () => {
     }
   });
 
-  it.each([
+  it.each<Record<string, string>>([
     { "X-Bad": "a\r\nSet-Cookie: b=c" },
     { "X Bad": "a" },
     { "X-Bad": "\u20ac" },
