@@ -71,8 +71,11 @@ function takeAnswer(bytes: Buffer, bodyless: boolean): { answer: WireAnswer; len
   const headers = Object.fromEntries(
     lines.map((line) => [line.slice(0, line.indexOf(":")).toLowerCase(), line.slice(line.indexOf(":") + 1).trim()]),
   ) as Record<string, string>;
-  if (headers["transfer-encoding"] !== undefined) throw new Error("this parser knows content-length only");
-  const size = bodyless ? 0 : Number(headers["content-length"] ?? 0);
+  const chunked = headers["transfer-encoding"] === "chunked";
+  // Only Node's own refusals come in chunks, and they have none but the last.
+  if (chunked && bytes.length < headEnd + 9) return null;
+  if (chunked && bytes.toString("latin1", headEnd + 4, headEnd + 9) !== "0\r\n\r\n") throw new Error("a chunked body");
+  const size = chunked ? 5 : bodyless ? 0 : Number(headers["content-length"] ?? 0);
   const length = headEnd + 4 + size;
   if (bytes.length < length) return null;
   return { answer: { status, headers, body: bytes.toString("utf8", headEnd + 4, length) }, length };
