@@ -56,7 +56,9 @@ export function createApp({ config, log, registry, ui, inbox, lifecycle, address
   // On a Space the client's address stands in X-Forwarded-For; elsewhere anybody could write it there.
   app.set("trust proxy", config.space ? 1 : false);
 
-  mountEndpoints(app, { registry, lifecycle, tally, log, secrets, bodyLimit, replyDeadlineMs, inbox, hub: config.hub });
+  const logsDeliveries = log.isInfoEnabled();
+  const endpoints = { registry, lifecycle, tally, log, logsDeliveries, secrets, bodyLimit, replyDeadlineMs, inbox };
+  mountEndpoints(app, { ...endpoints, hub: config.hub });
   app.use(statusRoutes(status));
   app.use(privately.routes());
   app.use(metricsRoutes({ tally, lifecycle, deliveries, guard }));

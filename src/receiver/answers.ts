@@ -1,5 +1,5 @@
 /** How every answer leaves: one way to write JSON, one place where errors become HTTP. */
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { NextFunction, Request, Response } from "express";
 import { HttpError, toError } from "../errors.ts";
@@ -9,12 +9,16 @@ import { REQUEST_ID_HEADER } from "../protocol/headers.ts";
 const REQUEST_ID = Symbol("request id");
 const SAFE_ID = /^[\w.:-]{1,128}$/;
 
+// Random once a process, then counted: an id must be unique, not secret, and this is the cheapest that is.
+const PROCESS = randomBytes(6).toString("hex");
+let requests = 0;
+
 /** The caller's `X-Request-Id` when it is a sane one, else our own; the same for the whole request. */
 export function requestIdOf(request: IncomingMessage & { [REQUEST_ID]?: string }): string {
   const known = request[REQUEST_ID];
   if (known !== undefined) return known;
   const given = request.headers[REQUEST_ID_HEADER];
-  const id = typeof given === "string" && SAFE_ID.test(given) ? given : randomUUID();
+  const id = typeof given === "string" && SAFE_ID.test(given) ? given : `${PROCESS}-${(++requests).toString(36)}`;
   request[REQUEST_ID] = id;
   return id;
 }

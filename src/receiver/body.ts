@@ -89,8 +89,9 @@ export function invalidPayload(found: Issue[]): HttpError {
 const mayNameProto = (text: string) => text.includes("__proto__") || text.includes("\\u");
 
 function parseJson(body: Buffer): unknown {
-  if (!isUtf8(body)) throw malformed("the bytes are not UTF-8");
   const text = body[0] === 0xef ? body.toString("utf8").replace(/^\uFEFF/, "") : body.toString("utf8");
+  // Bytes that are no UTF-8 became replacement characters; only then is it worth to look at the bytes again.
+  if (text.includes("\ufffd") && !isUtf8(body)) throw malformed("the bytes are not UTF-8");
   try {
     return mayNameProto(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
   } catch (error) {

@@ -30,6 +30,8 @@ export interface EndpointsOptions extends Surroundings {
   replyDeadlineMs: number;
   /** Where background deliveries are stored; null when no handler needs it. */
   inbox: Inbox | null;
+  /** Write a line for each delivery? */
+  logsDeliveries: boolean;
 }
 
 /** What is known of a delivery while it goes through; the log line at its end is made of it. */
@@ -190,7 +192,7 @@ function conclude(
 ) {
   const ms = performance.now() - startedAt;
   options.tally.count(endpoint.name, status, ms);
-  if (!options.log.isInfoEnabled()) return;
+  if (!options.logsDeliveries) return;
   options.log.info("delivery", {
     endpoint: endpoint.name,
     scope: payload?.event.scope && short(payload.event.scope),

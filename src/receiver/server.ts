@@ -1,7 +1,7 @@
 /** The HTTP server under the Express app: its limits, its speed, its end. */
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Express } from "express";
+import type { Express, Request, Response } from "express";
 import { StartError } from "../errors.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
@@ -60,6 +60,9 @@ function makeServer(app: Express, { headersMs, requestMs, checkEveryMs }: Limits
   Object.setPrototypeOf(Res.prototype, app.response);
   Object.assign(app, { request: Req.prototype, response: Res.prototype });
 
+  // Called with a last resort of its own, or Express would make a new one for every request.
+  const answer = (request: IncomingMessage, response: ServerResponse) =>
+    app(request as Request, response as Response, () => response.destroy());
   const server = createServer(
     {
       IncomingMessage: Req,
@@ -70,11 +73,11 @@ function makeServer(app: Express, { headersMs, requestMs, checkEveryMs }: Limits
       connectionsCheckingInterval: checkEveryMs,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    app,
+    answer,
   );
   server.maxConnections = MAX_CONNECTIONS;
   // The app itself says "100 Continue", once it knows that it wants the body.
-  server.on("checkContinue", app);
+  server.on("checkContinue", answer);
   return server;
 }
 
