@@ -51,6 +51,8 @@ export function createApp({ config, log, registry, ui, inbox, lifecycle, address
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
+  // Should an error ever pass by our own last middleware, Express's shows no stack to the caller.
+  app.set("env", "production");
   // On a Space the client's address stands in X-Forwarded-For; elsewhere anybody could write it there.
   app.set("trust proxy", config.space ? 1 : false);
 

@@ -31,12 +31,16 @@ export function sendJson(
   json: string,
   headers?: Record<string, string>,
 ): void {
-  // A flat list is the form that Node writes out with the least work.
+  response.writeHead(status, headOf(request, json, headers));
+  response.end(request.method === "HEAD" ? undefined : json);
+}
+
+/** A flat list is the form that Node writes out with the least work. */
+function headOf(request: IncomingMessage, json: string, headers?: Record<string, string>): string[] {
   const head = ["Content-Type", "application/json", "Content-Length", String(Buffer.byteLength(json))];
   head.push("X-Request-Id", requestIdOf(request));
   if (headers) head.push(...Object.entries(headers).flat());
-  response.writeHead(status, head);
-  response.end(request.method === "HEAD" ? undefined : json);
+  return head;
 }
 
 export function sendNothing(request: IncomingMessage, response: ServerResponse): void {
@@ -59,12 +63,9 @@ export function answerErrors(log: Logger) {
     if (error.status >= 500 && error.status !== 503)
       log.error(toError(thrown).message, { path: request.path, requestId, error: toError(error.cause ?? thrown) });
     if (response.headersSent) return void response.destroy();
-    const unread = !request.complete;
-    // A client that waits for "100 Continue" has sent no body and, after this answer, must not: end the connection.
-    const waits = unread && request.headers.expect !== undefined;
-    const headers = waits ? { ...error.headers, Connection: "close" } : error.headers;
-    sendJson(request, response, error.status, JSON.stringify(error.toBody(requestId)), headers);
-    if (unread && !waits) drain(request);
+    const json = JSON.stringify(error.toBody(requestId));
+    if (request.complete) sendJson(request, response, error.status, json, error.headers);
+    else refuseUnread(request, response, error, json);
   };
 }
 
@@ -83,13 +84,27 @@ function toHttpError(thrown: unknown): HttpError {
 const DRAIN_MS = 2000;
 
 /**
- * Reads away, for a moment, what a refused caller is still sending: closing at once would reset the connection, and
- * the caller would see that in place of its answer.
+ * Answers a caller whose body has not been read. The whole answer goes out at once; what the caller is still sending
+ * is read away, for a moment, before the response ends. Ended earlier, an answer with `Connection: close` would reset
+ * the connection, and the caller would see that in place of the answer.
  */
-function drain(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.destroy(), DRAIN_MS);
+function refuseUnread(request: Request, response: Response, { status, headers }: HttpError, json: string): void {
+  // A client that waits for "100 Continue" may never send its body, so the connection cannot be used again.
+  const waits = request.headers.expect !== undefined;
+  response.writeHead(status, headOf(request, json, waits ? { ...headers, Connection: "close" } : headers));
+  if (request.method === "HEAD") response.flushHeaders();
+  else response.write(json);
+  const giveUp = () => {
+    response.end();
+    request.destroy();
+  };
+  const timer = setTimeout(giveUp, DRAIN_MS);
   timer.unref();
-  request.once("close", () => clearTimeout(timer));
   request.on("error", () => {});
+  request.once("end", () => response.end());
+  request.once("close", () => {
+    clearTimeout(timer);
+    response.end();
+  });
   request.resume();
 }

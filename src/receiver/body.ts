@@ -75,7 +75,11 @@ export function parsePayload(body: Buffer): WebhookPayload {
   throw invalidPayload(found);
 }
 
-export function invalidPayload(issues: Issue[]): HttpError {
+/** Past so many the reader knows enough, and a small body full of mistakes must not become a huge answer. */
+const MAX_ISSUES = 20;
+
+export function invalidPayload(found: Issue[]): HttpError {
+  const issues = found.slice(0, MAX_ISSUES);
   const list = issues.map(({ path, message }) => (path ? `${path}: ${message}` : message)).slice(0, 3);
   const message = `the JSON is no payload of the Hub: ${list.join("; ")}${issues.length > 3 ? "; …" : ""}`;
   return new HttpError(422, message, { code: "payload_invalid", issues });

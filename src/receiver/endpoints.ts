@@ -180,6 +180,9 @@ function logLateEnd(log: Logger, endpoint: Endpoint, requestId: string, error: E
   else log.info("a handler ended after its reply deadline", { endpoint: endpoint.name, requestId });
 }
 
+/** Words of a payload may be as long as a body: a line of the log is not. */
+const short = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
 /** One line and one count for every delivery, refused ones too. */
 function conclude(
   { startedAt, endpoint, payload }: Passage,
@@ -192,9 +195,9 @@ function conclude(
   if (!options.logsDeliveries) return;
   options.log.info("delivery", {
     endpoint: endpoint.name,
-    scope: payload?.event.scope,
-    action: payload?.event.action,
-    repo: payload && repoLabel(payload),
+    scope: payload?.event.scope && short(payload.event.scope),
+    action: payload && short(payload.event.action),
+    repo: payload && short(repoLabel(payload)),
     status,
     ms: Math.round(ms * 100) / 100,
     requestId: requestIdOf(request),

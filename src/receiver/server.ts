@@ -8,10 +8,16 @@ import type { Lifecycle } from "./lifecycle.ts";
 // An `import` of node:http reads all that it exports, also what loads a WebSocket client: 30 ms of every start.
 const http = process.getBuiltinModule("node:http");
 
-/** A header that takes longer than this to arrive is an attack or a dead connection. */
-const HEADERS_TIMEOUT_MS = 10_000;
-/** A whole request: the Hub itself gives up after 30 s. */
-const REQUEST_TIMEOUT_MS = 30_000;
+/** Milliseconds. Who is slower is answered 408. */
+interface Limits {
+  /** A header that takes longer than this to arrive is an attack or a dead connection. */
+  headersMs: number;
+  /** A whole request: the Hub itself gives up after 30 s. */
+  requestMs: number;
+  checkEveryMs: number;
+}
+
+const LIMITS: Limits = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5000 };
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 10_000;
@@ -30,8 +36,9 @@ export async function listen(
   app: Express,
   lifecycle: Lifecycle,
   address: { host: string; port: number },
+  limits: Limits = LIMITS,
 ): Promise<Listening> {
-  const server = makeServer(app);
+  const server = makeServer(app, limits);
   await bind(server, address);
   const { port } = server.address() as AddressInfo;
   const { host } = address;
@@ -47,7 +54,7 @@ export async function listen(
   };
 }
 
-function makeServer(app: Express): Server {
+function makeServer(app: Express, { headersMs, requestMs, checkEveryMs }: Limits): Server {
   // Express gives every request and response its own prototype, which throws V8 off its fast paths. When the server
   // makes them with that very prototype from the start, Express's call changes nothing: about twice the requests.
   class Req extends http.IncomingMessage {}
@@ -63,10 +70,10 @@ function makeServer(app: Express): Server {
     {
       IncomingMessage: Req,
       ServerResponse: Res,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: 5000,
+      connectionsCheckingInterval: checkEveryMs,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
     answer,
