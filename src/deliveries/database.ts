@@ -158,13 +158,15 @@ export function isStorageError(error: unknown): boolean {
   return code !== undefined && STORAGE.includes(code);
 }
 
-function openingError(error: unknown, file: string, folder: string): Error {
+/** A storage error at the start, as a sentence. Other errors stay what they are. */
+export function openingError(error: unknown, file: string, folder = dirname(file)): Error {
   if (error instanceof StartError) return error;
   const code = errorCode(error);
   if (code === BUSY)
     return new StartError(`the folder ${folder} is in use: another process has ${file} open`, [
       "stop the other hubhook first, or give this one a folder of its own with DATA_DIR",
     ]);
+  if (!isStorageError(error)) return toError(error);
   const why = toError(error).message;
   if (code !== undefined && NOT_A_DATABASE.includes(code))
     return new StartError(`the database ${file} is damaged (${why})`, [
