@@ -67,7 +67,8 @@ describe("a process that is killed at any moment", () => {
       });
       inbox.start();
       await inbox.idle();
-      while (inbox.stats().pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      for (let waits = 0; inbox.stats().pending > 0 && waits < 2_000; waits++)
+        await new Promise((resolve) => setTimeout(resolve, 5));
       await inbox.idle();
       checkFile(database);
       for (const [id, payload] of accepted) expect(inbox.get(id)).toMatchObject({ payload, state: "succeeded" });

@@ -113,3 +113,16 @@ export function checkFile(database: Database): void {
       .get(),
   ).toEqual({ n: 0 });
 }
+
+/** One turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits, turn by turn, for what is on its way; many turns without it are a failure. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let turns = 0; !condition(); turns++) {
+    if (turns > 100_000) throw new Error(`it never came true: ${condition}`);
+    await turn();
+  }
+}
