@@ -64,7 +64,7 @@ export function openDatabase(file: string): Database {
     driver.exec("PRAGMA journal_mode = WAL");
     driver.exec("PRAGMA synchronous = FULL");
     driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    driver.exec("PRAGMA cache_size = -32000");
+    driver.exec("PRAGMA cache_size = -16000");
     driver.exec("BEGIN EXCLUSIVE; COMMIT");
     return wrap(driver, file);
   } catch (error) {

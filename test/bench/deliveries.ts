@@ -141,7 +141,9 @@ export async function bulkReplay(folder: string, total = 100_000): Promise<Measu
   await openDeliveries({ file, attempt: NEVER }).close();
   fill(file, total);
   const inbox = openDeliveries({ file, attempt: NEVER });
+  // A process that has done some work: what is asked is whether memory grows with the number that is replayed.
   inbox.start();
+  await acceptRate(inbox, total / 5, 64);
   await inbox.idle();
   const before = process.memoryUsage.rss();
   let most = before;
