@@ -40,15 +40,18 @@ export function sendNothing(request: IncomingMessage, response: ServerResponse):
   response.end();
 }
 
-/** The last route: nothing else answered. */
-export function answerUnknownPath(request: Request): never {
-  throw new HttpError(404, `there is nothing at ${request.path}: GET /api/endpoints lists the endpoints`, {
-    code: "not_found",
-  });
+/** The last route: nothing else answered. `next` is a sentence on where to look, as "GET /api/endpoints lists …". */
+export function answerUnknownPath(next: string) {
+  return (request: Request): never => {
+    throw new HttpError(404, `there is nothing at ${request.path}: ${next}`, { code: "not_found" });
+  };
 }
 
-/** The last middleware: the only place where an error becomes an answer. What is not an HttpError tells no details. */
-export function answerErrors(log: Logger) {
+/**
+ * The last middleware: the only place where an error becomes an answer. What is not an HttpError tells no details.
+ * @param headersOf further headers of an error's answer, where a room's callers read some
+ */
+export function answerErrors(log: Logger, headersOf: (error: HttpError) => Record<string, string> = () => ({})) {
   return (thrown: unknown, request: Request, response: Response, _next: NextFunction) => {
     const requestId = requestIdOf(request);
     const error = toHttpError(thrown);
@@ -58,7 +61,7 @@ export function answerErrors(log: Logger) {
     const unread = !request.complete;
     // A client that waits for "100 Continue" has sent no body and, after this answer, must not: end the connection.
     const waits = unread && request.headers.expect !== undefined;
-    const headers = waits ? { ...error.headers, Connection: "close" } : error.headers;
+    const headers = { ...headersOf(error), ...error.headers, ...(waits && { Connection: "close" }) };
     sendJson(request, response, error.status, JSON.stringify(error.toBody(requestId)), headers);
     if (unread && !waits) drain(request);
   };
