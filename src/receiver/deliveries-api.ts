@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { Delivery, DeliveryFilter, DeliveryRecord } from "../deliveries/delivery.ts";
 import { HttpError } from "../errors.ts";
-import { sendJson } from "./answers.ts";
+import { sendJson } from "../http/answers.ts";
 import { issuesOf } from "./endpoint.ts";
 
 interface DeliveriesApiOptions {
