@@ -4,6 +4,7 @@ import { type Database, isStorageError, openDatabase, openingError } from "./dat
 import type {
   Accepted,
   DeliveriesHealth,
+  Delivery,
   DeliveryChange,
   DeliveryFilter,
   DeliveryRecord,
@@ -172,6 +173,11 @@ export class Deliveries {
   /** The newest first, `limit` at most; `next` is the cursor of the following page. */
   list(filter: DeliveryFilter = {}, page: { limit?: number; cursor?: string | undefined } = {}): Promise<DeliveryPage> {
     return this.#search.list(filter, page.limit ?? 50, page.cursor);
+  }
+
+  /** One delivery as lists show it; undefined where there is none. */
+  summary(id: string): Delivery | undefined {
+    return this.#search.summary(id);
   }
 
   /** One delivery with payload and attempts; undefined where there is none. */

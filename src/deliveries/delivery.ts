@@ -101,6 +101,8 @@ export interface AttemptTools {
 export type MakeAttempt = (delivery: DeliveryToRun, tools: AttemptTools) => unknown;
 
 export interface DeliveryFilter {
+  /** The id, or how it begins. */
+  id?: string | undefined;
   receiver?: string | undefined;
   state?: DeliveryState | undefined;
   /** Arrived at this moment or later. */
@@ -109,6 +111,7 @@ export interface DeliveryFilter {
   until?: Date | undefined;
   scope?: string | undefined;
   action?: string | undefined;
+  /** `type:owner/name`; with a `*`, which stands for anything, in either case of its letters. */
   repo?: string | undefined;
 }
 

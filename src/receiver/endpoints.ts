@@ -7,15 +7,15 @@
 import type { Express, NextFunction, Request, Response } from "express";
 import type { Accepted } from "../deliveries/delivery.ts";
 import { HttpError } from "../errors.ts";
+import { requestIdOf, sendJson, sendNothing } from "../http/answers.ts";
+import type { Lifecycle } from "../http/lifecycle.ts";
 import type { Logger } from "../logger.ts";
 import { DELIVERY_ID_HEADER } from "../protocol/headers.ts";
 import { repoLabel, type WebhookPayload } from "../protocol/payload.ts";
-import { requestIdOf, sendJson, sendNothing } from "./answers.ts";
 import { invalidPayload, parsePayload, readBody, refuseLargeContent, refuseOtherContent } from "./body.ts";
 import { CallContext, callInTime, handlerFailed, replyText, type Surroundings } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Inbox } from "./inbox.ts";
-import type { Lifecycle } from "./lifecycle.ts";
 import type { Registry } from "./registry.ts";
 import { checkSecret } from "./secret.ts";
 import type { Tally } from "./tally.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { HttpError } from "../../src/errors.ts";
-import { secretMatcher } from "../../src/receiver/secret.ts";
+import { secretMatcher } from "../../src/http/secret-matcher.ts";
 import { webhook } from "../../src/receiver/webhook.ts";
 import { deliver, LEAST, SECRET, startTestReceiver } from "../support/receiver.ts";
 import { head, openWire } from "../support/wire.ts";

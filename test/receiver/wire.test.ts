@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { describe, expect, it } from "@jest/globals";
 import express from "express";
-import { Lifecycle } from "../../src/receiver/lifecycle.ts";
-import { listen } from "../../src/receiver/server.ts";
+import { Lifecycle } from "../../src/http/lifecycle.ts";
+import { listen } from "../../src/http/server.ts";
 import { gate, LEAST, SECRET, startTestReceiver, type TestReceiver } from "../support/receiver.ts";
 import { head, openWire, type Wire } from "../support/wire.ts";
 
@@ -296,7 +296,8 @@ describe("a connection", () => {
     const limits = { headersMs: 100, requestMs: 200, checkEveryMs: 50 };
     const app = express();
     app.use((request, response) => void request.resume().on("end", () => response.end()));
-    const listening = await listen(app, new Lifecycle(), { host: "127.0.0.1", port: 0 }, limits);
+    const address = { host: "127.0.0.1", port: 0, who: "The test", variables: { host: "HOST", port: "PORT" } };
+    const listening = await listen(app, new Lifecycle(), address, limits);
     await using slowHead = await openWire(listening.port);
     await using slowBody = await openWire(listening.port);
     await slowHead.send("POST / HTTP/1.1\r\nHost: a\r\nX-Slow: ");

@@ -48,15 +48,18 @@ export function sendNothing(request: IncomingMessage, response: ServerResponse):
   response.end();
 }
 
-/** The last route: nothing else answered. */
-export function answerUnknownPath(request: Request): never {
-  throw new HttpError(404, `there is nothing at ${request.path}: GET /api/endpoints lists the endpoints`, {
-    code: "not_found",
-  });
+/** The last route: nothing else answered. `next` is a sentence on where to look, as "GET /api/endpoints lists …". */
+export function answerUnknownPath(next: string) {
+  return (request: Request): never => {
+    throw new HttpError(404, `there is nothing at ${request.path}: ${next}`, { code: "not_found" });
+  };
 }
 
-/** The last middleware: the only place where an error becomes an answer. What is not an HttpError tells no details. */
-export function answerErrors(log: Logger) {
+/**
+ * The last middleware: the only place where an error becomes an answer. What is not an HttpError tells no details.
+ * @param headersOf further headers of an error's answer, where a room's callers read some
+ */
+export function answerErrors(log: Logger, headersOf: (error: HttpError) => Record<string, string> = () => ({})) {
   return (thrown: unknown, request: Request, response: Response, _next: NextFunction) => {
     const requestId = requestIdOf(request);
     const error = toHttpError(thrown);
@@ -64,8 +67,9 @@ export function answerErrors(log: Logger) {
       log.error(toError(thrown).message, { path: request.path, requestId, error: toError(error.cause ?? thrown) });
     if (response.headersSent) return void response.destroy();
     const json = JSON.stringify(error.toBody(requestId));
-    if (request.complete) sendJson(request, response, error.status, json, error.headers);
-    else refuseUnread(request, response, error, json);
+    const headers = { ...headersOf(error), ...error.headers };
+    if (request.complete) sendJson(request, response, error.status, json, headers);
+    else refuseUnread(request, response, error.status, headers, json);
   };
 }
 
@@ -88,7 +92,13 @@ const DRAIN_MS = 2000;
  * is read away, for a moment, before the response ends. Ended earlier, an answer with `Connection: close` would reset
  * the connection, and the caller would see that in place of the answer.
  */
-function refuseUnread(request: Request, response: Response, { status, headers }: HttpError, json: string): void {
+function refuseUnread(
+  request: Request,
+  response: Response,
+  status: number,
+  headers: Record<string, string>,
+  json: string,
+): void {
   // A client that waits for "100 Continue" may never send its body, so the connection cannot be used again.
   const waits = request.headers.expect !== undefined;
   response.writeHead(status, headOf(request, json, waits ? { ...headers, Connection: "close" } : headers));

@@ -31,11 +31,19 @@ export interface Listening {
   close(graceMs: number): Promise<void>;
 }
 
+/** Where to listen, and what a problem with it is told in: whose address it is, and the variables that set it. */
+export interface Address {
+  host: string;
+  port: number;
+  who: string;
+  variables: { host: string; port: string };
+}
+
 /** @throws StartError when the address cannot be had. */
 export async function listen(
   app: Express,
   lifecycle: Lifecycle,
-  address: { host: string; port: number },
+  address: Address,
   limits: Limits = LIMITS,
 ): Promise<Listening> {
   const server = makeServer(app, limits);
@@ -85,24 +93,27 @@ function makeServer(app: Express, { headersMs, requestMs, checkEveryMs }: Limits
   return server;
 }
 
-async function bind(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
+async function bind(server: Server, address: Address): Promise<void> {
   const bound = Promise.withResolvers<void>();
   server.once("error", bound.reject);
-  server.listen(port, host, bound.resolve);
+  server.listen(address.port, address.host, bound.resolve);
   try {
     await bound.promise;
   } catch (error) {
-    throw new StartError("The receiver cannot listen:", [bindProblem(error as NodeJS.ErrnoException, host, port)]);
+    throw new StartError(`${address.who} cannot listen:`, [bindProblem(error as NodeJS.ErrnoException, address)]);
   }
   server.off("error", bound.reject);
 }
 
-function bindProblem({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+function bindProblem({ code, message }: NodeJS.ErrnoException, { host, port, variables }: Address): string {
   if (code === "EADDRINUSE")
-    return `port ${port} on ${host} is taken by another program: stop that one, or set PORT (0 takes any free port)`;
-  if (code === "EACCES") return `this user may not use port ${port}: set PORT to one above 1023`;
+    return (
+      `port ${port} on ${host} is taken by another program: ` +
+      `stop that one, or set ${variables.port} (0 takes any free port)`
+    );
+  if (code === "EACCES") return `this user may not use port ${port}: set ${variables.port} to one above 1023`;
   if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND")
-    return `${host} is no address of this machine: set HOST to 127.0.0.1, or to 0.0.0.0 for every address`;
+    return `${host} is no address of this machine: set ${variables.host} to 127.0.0.1, or to 0.0.0.0 for every address`;
   return message;
 }
 

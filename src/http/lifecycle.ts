@@ -1,4 +1,4 @@
-/** What is going on in a receiver: how much runs, and whether it is coming to its end. */
+/** What is going on in a server: how much runs, and whether it is coming to its end. */
 
 export class Lifecycle {
   /** True from the first word of a shutdown: nothing new is taken. */
@@ -45,6 +45,6 @@ export class Lifecycle {
   }
 
   abort(): void {
-    this.#ending.abort(new Error("the receiver is shutting down"));
+    this.#ending.abort(new Error("the server is shutting down"));
   }
 }
