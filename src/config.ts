@@ -114,11 +114,12 @@ export type Config = ReturnType<typeof loadConfig>;
 const SECRET_VARIABLES = new Set(["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS", "HF_TOKEN"]);
 
 /**
- * Reads the settings. `env` is the process's environment unless a test or a script gives its own.
+ * Reads the settings. `env` is the process's environment unless a test or a script gives its own; `overrides` win.
  * @throws StartError naming every variable that was not understood, and the mend.
  */
-export function loadConfig(env: Env = process.env) {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
+export function loadConfig(env: Env = process.env, overrides: Env = {}) {
+  const isGiven = ([, value]: [string, string | undefined]) => value !== undefined && value !== "";
+  const given = Object.fromEntries([env, overrides].flatMap((one) => Object.entries(one).filter(isGiven)));
   const problems: string[] = [];
   const read = <Group extends z.ZodObject>(group: Group): z.output<Group> => {
     const result = group.safeParse(given);
