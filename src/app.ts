@@ -62,7 +62,7 @@ export function createApp({ config, log, registry, ui, inbox, lifecycle, address
   app.use(statusRoutes(status));
   app.use(privately.routes());
   app.use(metricsRoutes({ tally, lifecycle, deliveries, guard }));
-  app.use(deliveriesRoutes({ deliveries, guard, ending: lifecycle.signal }));
+  app.use(deliveriesRoutes({ deliveries, guard, ending: lifecycle.closing }));
   app.use(openApiRoutes(status));
   app.use(pageRoutes(ui));
   app.use(answerUnknownPath("GET /api/endpoints lists the endpoints"));

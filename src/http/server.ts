@@ -1,6 +1,6 @@
 /** The HTTP server under the Express app: its limits, its speed, its end. */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { Express, Request, Response } from "express";
 import { StartError } from "../errors.ts";
 import type { Lifecycle } from "./lifecycle.ts";
@@ -47,6 +47,7 @@ export async function listen(
   limits: Limits = LIMITS,
 ): Promise<Listening> {
   const server = makeServer(app, limits);
+  const closeUnused = unusedCloser(server);
   await bind(server, address);
   const { port } = server.address() as AddressInfo;
   const { host } = address;
@@ -56,7 +57,7 @@ export async function listen(
     host,
     port,
     close: (graceMs) => {
-      closing ??= close(server, lifecycle, graceMs);
+      closing ??= close(server, closeUnused, lifecycle, graceMs);
       return closing;
     },
   };
@@ -116,19 +117,42 @@ function bindProblem({ code, message }: NodeJS.ErrnoException, { host, port, var
   return message;
 }
 
-async function close(server: Server, lifecycle: Lifecycle, graceMs: number): Promise<void> {
+async function close(server: Server, closeUnused: () => void, lifecycle: Lifecycle, graceMs: number): Promise<void> {
   lifecycle.draining = true;
   const patience = Promise.withResolvers<void>();
   const timer = setTimeout(patience.resolve, graceMs);
   // While handlers end, the port stays open and answers 503: a sender learns more from that than from a closed door.
   await Promise.race([lifecycle.idle(), patience.promise]);
-  // Handlers that still run hear that time is up; live streams, which would never end by themselves, end here.
-  lifecycle.abort();
+  lifecycle.endStreams();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A delivery whose body is still coming has its time too, and its connection is idle only after that.
+  const sweep = setInterval(closeUnused, SWEEP_MS);
+  closeUnused();
   await Promise.race([closed, patience.promise]);
+  clearInterval(sweep);
   clearTimeout(timer);
+  // Handlers that still run hear that time is up.
+  lifecycle.abort();
   server.closeAllConnections();
   await closed;
+}
+
+const SWEEP_MS = 20;
+
+/**
+ * Gives the function that closes connections on which nothing is going on. To Node those that have never sent a byte,
+ * which browsers open in advance, are not idle: they would hold up every shutdown to the end of its grace.
+ */
+function unusedCloser(server: Server): () => void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return () => {
+    server.closeIdleConnections();
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
 }
 
 function openable(host: string): string {

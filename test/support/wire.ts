@@ -31,6 +31,10 @@ export async function openWire(port: number): Promise<Wire> {
       failure ??= new Error(`the connection ended; so far: ${received.toString("latin1")}`);
       resolve("end");
     });
+    socket.on("close", () => {
+      failure ??= new Error("the connection was closed here");
+      resolve("end");
+    });
   });
   socket.on("data", (chunk) => {
     received = Buffer.concat([received, chunk]);
