@@ -8,7 +8,8 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { openDatabase } from "../../src/deliveries/database.ts";
 import { type Deliveries, openDeliveries } from "../../src/deliveries/deliveries.ts";
-import { benchFolder, fsyncTimes, type Measure, percentile, print, sample } from "./deliveries-measures.ts";
+import { benchFolder, fsyncTimes, percentile, sample } from "./deliveries-measures.ts";
+import { type Measure, print } from "./report.ts";
 
 const NEVER = async () => {};
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -178,4 +179,4 @@ export async function benchDeliveries(): Promise<Measure[]> {
   return measures;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) print(await benchDeliveries());
+if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) print("deliveries", await benchDeliveries());
