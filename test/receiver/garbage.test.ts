@@ -1,5 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
+import type { DocumentedEvent } from "../../src/protocol/payload.ts";
+import { samplePayload } from "../../src/protocol/sample.ts";
+import { webhook } from "../../src/receiver/webhook.ts";
 import { deliver, LEAST, SECRET, startTestReceiver } from "../support/receiver.ts";
 import { head, openWire } from "../support/wire.ts";
 
@@ -188,6 +191,30 @@ describe("a body made to hurt", () => {
     const { got, url } = await guarded();
     expect((await deliver(url, text, known)).status).toBe(204);
     expect(got).toHaveLength(1);
+  });
+
+  it.each<[string, string, unknown]>([
+    ["refs that are none", "", { ...LEAST, updatedRefs: new Array(2_400_000).fill(1) }],
+    [
+      "refs without their keys",
+      "repo.content:update",
+      { ...samplePayload("repo.content:update"), updatedRefs: new Array(1_600_000).fill({}) },
+    ],
+    [
+      "tags that are none",
+      "repo:update",
+      {
+        ...samplePayload("repo:update"),
+        repo: { ...samplePayload("repo:update").repo, tags: new Array(2_000_000).fill(1) },
+      },
+    ],
+  ])("of millions of %s does not take gigabytes to refuse", async (_name, on, payload) => {
+    const handler = webhook(on ? { on: on as DocumentedEvent } : {}, () => {});
+    const receiver = await startTestReceiver({ handlers: { echo: handler } });
+    const body = JSON.stringify(payload);
+    const before = process.memoryUsage().rss;
+    expect((await deliver(`${receiver.url}/webhooks/echo`, body)).status).toBe(422);
+    expect(process.memoryUsage().rss - before).toBeLessThan(1_000_000_000);
   });
 
   it("of keys that every object has by nature changes nothing of anybody's", async () => {
