@@ -3,7 +3,7 @@ import picomatch from "picomatch";
 import { z } from "zod";
 import { type Issue, toError } from "../errors.ts";
 import { filterTakes, isDocumentedEvent, scopes, scopeWithin } from "../protocol/events.ts";
-import { documentedEvents, type WebhookPayload } from "../protocol/payload.ts";
+import { checkable, documentedEvents, type WebhookPayload } from "../protocol/payload.ts";
 import type { Handler, Mode, WebhookOptions } from "./webhook.ts";
 
 export interface Endpoint {
@@ -143,10 +143,10 @@ function compileFilter(on: string[] | null, repos: string[] | null, refs: string
     (!isRef || (updatedRefs ?? []).some(({ ref }) => typeof ref === "string" && isRef(ref)));
 }
 
-function lacking({ event, ...rest }: WebhookPayload): Issue[] {
-  const name = `${event.scope}:${event.action}`;
+function lacking(payload: WebhookPayload): Issue[] {
+  const name = `${payload.event.scope}:${payload.event.action}`;
   if (!isDocumentedEvent(name)) return NOTHING;
-  const result = documentedEvents[name].safeParse({ event, ...rest });
+  const result = documentedEvents[name].safeParse(checkable(payload));
   return result.success ? NOTHING : issuesOf(result.error);
 }
 

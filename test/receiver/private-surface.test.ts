@@ -205,7 +205,7 @@ describe("a browser's session", () => {
       fetch(`${receiver.url}/api/deliveries/replay`, {
         method: "POST",
         headers: { ...typed, cookie: pair, ...headers },
-        body: "{}",
+        body: '{"filter":{"state":"failed"},"dryRun":true}',
       });
     expect((await replay({ origin: "https://evil.example" })).status).toBe(403);
     expect((await replay({ origin: receiver.url })).status).toBe(200);
