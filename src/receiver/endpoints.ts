@@ -44,6 +44,14 @@ interface Passage {
 const PASSAGE = Symbol("passage");
 type PassingRequest = Request & { [PASSAGE]?: Passage };
 
+// Without a parameter in it: taking one out of the path is half of what Express does for a delivery.
+const ENDPOINT_PATH = /^\/webhooks\/[^/]+\/?$/i;
+
+/** Names are plain letters, so one that had to be escaped is none. */
+function nameIn(path: string): string {
+  return path.slice("/webhooks/".length, path.endsWith("/") ? -1 : undefined);
+}
+
 /** Mounted on the app itself: a router in between would cost every delivery a second round of matching. */
 export function mountEndpoints(app: Express, options: EndpointsOptions): void {
   const { registry, lifecycle, bodyLimit, inbox } = options;
@@ -56,9 +64,8 @@ export function mountEndpoints(app: Express, options: EndpointsOptions): void {
 
   const findEndpoint = (request: PassingRequest, _response: Response, next: NextFunction) => {
     refuseWhileDraining();
-    const name = request.params.name as string;
-    const endpoint = registry.get(name);
-    if (!endpoint) throw unknownEndpoint(`/webhooks/${name}`);
+    const endpoint = registry.get(nameIn(request.path));
+    if (!endpoint) throw unknownEndpoint(request.path);
     request[PASSAGE] = { startedAt: performance.now(), endpoint, payload: null };
     refuseOtherMethods(request);
     next();
@@ -95,7 +102,7 @@ export function mountEndpoints(app: Express, options: EndpointsOptions): void {
     else answer(result);
   };
 
-  app.all("/webhooks/:name", findEndpoint, checkSecret(options.secrets), takeDelivery);
+  app.all(ENDPOINT_PATH, findEndpoint, checkSecret(options.secrets), takeDelivery);
   app.all("/webhooks{/*path}", (request) => {
     refuseWhileDraining();
     throw unknownEndpoint(request.path);
