@@ -195,7 +195,6 @@ function resolved(from: string, name: string): string {
   return pathname.startsWith("/src/") ? pathname.slice("/src/".length) : `..${pathname}`;
 }
 
-/** Also empties what stands between backticks: examples of code in texts are no code. */
 function withoutComments(text: string): string {
-  return text.replace(/\/\*[\s\S]*?\*\/|(?<![:"'])\/\/[^\n]*/g, "").replace(/`(?:\\.|[^`\\$]|\$(?!\{))*`/g, "``");
+  return text.replace(/\/\*[\s\S]*?\*\/|(?<![:"'])\/\/[^\n]*/g, "");
 }
