@@ -79,7 +79,7 @@ export interface Measured {
   p99: number;
 }
 
-const CONNECTIONS = 32;
+const CONNECTIONS = 64;
 const ID_LENGTH = 16;
 
 interface LoadOptions {
