@@ -19,7 +19,7 @@ const PAGE = 500;
 /** How often the list is asked for while live updates are cut. */
 const REFRESH_MS = 5_000;
 /** Screen readers hear of arrivals at most this often. */
-const SAY_MS = 8_000;
+const SAY_MS = 4_000;
 const TYPING_MS = 250;
 const NO_FILTER = { state: "", endpoint: "", repo: "", time: "", since: "", until: "" };
 
