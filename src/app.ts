@@ -1,18 +1,18 @@
 /** The receiver: its mount order, which reads as a table of contents, and how it is started. */
 import express, { type Express } from "express";
 import type { Config } from "./config.ts";
+import { answerErrors, answerUnknownPath } from "./http/answers.ts";
+import { Lifecycle } from "./http/lifecycle.ts";
+import { isLoopback, type Listening, listen } from "./http/server.ts";
 import type { Logger } from "./logger.ts";
-import { answerErrors, answerUnknownPath } from "./receiver/answers.ts";
 import { deliveriesRoutes } from "./receiver/deliveries-api.ts";
 import { mountEndpoints } from "./receiver/endpoints.ts";
 import type { Inbox } from "./receiver/inbox.ts";
-import { Lifecycle } from "./receiver/lifecycle.ts";
 import { metricsRoutes } from "./receiver/metrics.ts";
 import { openApiRoutes } from "./receiver/openapi.ts";
 import { pageRoutes, type Ui } from "./receiver/pages.ts";
 import { PrivateSurface } from "./receiver/private-surface.ts";
 import type { Registry } from "./receiver/registry.ts";
-import { isLoopback, type Listening, listen } from "./receiver/server.ts";
 import { type Status, statusRoutes } from "./receiver/status.ts";
 import { Tally } from "./receiver/tally.ts";
 
@@ -51,6 +51,8 @@ export function createApp({ config, log, registry, ui, inbox, lifecycle, address
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
+  // Should an error ever pass by our own last middleware, Express's shows no stack to the caller.
+  app.set("env", "production");
   // On a Space the client's address stands in X-Forwarded-For; elsewhere anybody could write it there.
   app.set("trust proxy", config.space ? 1 : false);
 
@@ -60,10 +62,10 @@ export function createApp({ config, log, registry, ui, inbox, lifecycle, address
   app.use(statusRoutes(status));
   app.use(privately.routes());
   app.use(metricsRoutes({ tally, lifecycle, deliveries, guard }));
-  app.use(deliveriesRoutes({ deliveries, guard, ending: lifecycle.signal }));
+  app.use(deliveriesRoutes({ deliveries, guard, ending: lifecycle.closing }));
   app.use(openApiRoutes(status));
   app.use(pageRoutes(ui));
-  app.use(answerUnknownPath);
+  app.use(answerUnknownPath("GET /api/endpoints lists the endpoints"));
   app.use(answerErrors(log));
   return { express: app, status };
 }
@@ -96,7 +98,12 @@ export async function startReceiver(options: StartOptions): Promise<RunningRecei
   const { express, status } = createApp({ ...options, inbox, lifecycle, address: () => bound });
   let listening: Listening;
   try {
-    listening = await listen(express, lifecycle, { host, port });
+    listening = await listen(express, lifecycle, {
+      host,
+      port,
+      who: "The receiver",
+      variables: { host: "HOST", port: "PORT" },
+    });
   } catch (error) {
     await inbox?.deliveries.close();
     throw error;

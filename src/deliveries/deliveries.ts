@@ -1,6 +1,6 @@
 import { HttpError, toError } from "../errors.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type Database, isStorageError, openDatabase } from "./database.ts";
+import { type Database, isStorageError, openDatabase, openingError } from "./database.ts";
 import type {
   Accepted,
   DeliveriesHealth,
@@ -55,7 +55,7 @@ export function openDeliveries(options: OpenDeliveries): Deliveries {
     return new Deliveries(opened, true, options);
   } catch (error) {
     opened.close();
-    throw error;
+    throw openingError(error, file);
   }
 }
 

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { Delivery, DeliveryFilter, DeliveryRecord } from "../deliveries/delivery.ts";
 import { HttpError } from "../errors.ts";
-import { sendJson, sendNothing } from "./answers.ts";
+import { sendJson, sendNothing } from "../http/answers.ts";
 import { DeliveriesStream } from "./deliveries-stream.ts";
 import { issuesOf } from "./endpoint.ts";
 

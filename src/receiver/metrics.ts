@@ -2,8 +2,8 @@
 import { type RequestHandler, Router } from "express";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { DeliveryStats } from "../deliveries/delivery.ts";
-import { requestIdOf } from "./answers.ts";
-import type { Lifecycle } from "./lifecycle.ts";
+import { requestIdOf } from "../http/answers.ts";
+import type { Lifecycle } from "../http/lifecycle.ts";
 import { DURATION_BOUNDS, type Tally } from "./tally.ts";
 
 interface MetricsOptions {

@@ -1,8 +1,8 @@
 /** `GET /openapi.json`, from the schemas that check the requests. Made by the first who asks. */
 import { Router } from "express";
 import { z } from "zod";
+import { sendJson } from "../http/answers.ts";
 import { payloadSchema } from "../protocol/payload.ts";
-import { sendJson } from "./answers.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Status } from "./status.ts";
 

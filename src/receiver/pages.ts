@@ -1,15 +1,22 @@
 /** The static pages: a person's own folder first, the built-in one behind it. */
 import { statSync } from "node:fs";
-import type { ServerResponse } from "node:http";
 import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import express, { type Request, type RequestHandler, type Response, Router } from "express";
+import express, { type RequestHandler, type Response, Router } from "express";
 import helmet from "helmet";
 
 export const BUILT_IN_PUBLIC = fileURLToPath(new URL("../../public", import.meta.url));
 
-/** `/inspect` is `inspect.html`. */
-const STATIC = { extensions: ["html"], setHeaders: keepOutOfFrames };
+/**
+ * `/inspect` is `inspect.html`. It shows payloads and can act: it opens in a tab of its own, never inside another page.
+ * Told by the file and not by the path, which can be written in many ways.
+ */
+const STATIC = {
+  extensions: ["html"],
+  setHeaders: (response: Response, file: string) => {
+    if (basename(file) === "inspect.html") unframed(response.req, response, () => {});
+  },
+};
 
 /** A folder or a file to serve as the landing page, or an Express handler that answers in its place. */
 export type Ui = string | RequestHandler;
@@ -31,15 +38,6 @@ function ownPages(path: string): RequestHandler {
 }
 
 const unframed = pageHeaders(["'none'"]);
-
-/**
- * The inspector shows payloads and can act: it opens in a tab of its own, never inside another page. Told by the file
- * and not by the path, which can be spelt in many ways.
- */
-function keepOutOfFrames(response: ServerResponse, file: string): void {
-  const { req } = response as Response;
-  if (basename(file) === "inspect.html") unframed(req as Request, response as Response, () => {});
-}
 
 /** Scripts and styles come from files of ours alone. On a Space the landing page lives in an iframe of huggingface.co. */
 function pageHeaders(frameAncestors: string[]): RequestHandler {

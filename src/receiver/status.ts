@@ -1,7 +1,7 @@
 /** `GET /api/endpoints`, `/health`, `/ready`: what the receiver says of itself. */
 import { Router } from "express";
-import { sendJson } from "./answers.ts";
-import type { Lifecycle } from "./lifecycle.ts";
+import { sendJson } from "../http/answers.ts";
+import type { Lifecycle } from "../http/lifecycle.ts";
 import type { Registry } from "./registry.ts";
 
 export interface Status {

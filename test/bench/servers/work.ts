@@ -1,6 +1,7 @@
 /** The work that every competitor does for a delivery: the secret, the JSON, its validation, a reply. */
+
+import { secretMatcher } from "../../../src/http/secret-matcher.ts";
 import { payloadSchema, type WebhookPayload } from "../../../src/protocol/payload.ts";
-import { secretMatcher } from "../../../src/receiver/secret.ts";
 
 export const SECRET = "bench-secret";
 export const isSecret = secretMatcher([SECRET]);

@@ -31,12 +31,16 @@ export function sendJson(
   json: string,
   headers?: Record<string, string>,
 ): void {
-  // A flat list is the form that Node writes out with the least work.
+  response.writeHead(status, headOf(request, json, headers));
+  response.end(request.method === "HEAD" ? undefined : json);
+}
+
+/** A flat list is the form that Node writes out with the least work. */
+function headOf(request: IncomingMessage, json: string, headers?: Record<string, string>): string[] {
   const head = ["Content-Type", "application/json", "Content-Length", String(Buffer.byteLength(json))];
   head.push("X-Request-Id", requestIdOf(request));
   if (headers) head.push(...Object.entries(headers).flat());
-  response.writeHead(status, head);
-  response.end(request.method === "HEAD" ? undefined : json);
+  return head;
 }
 
 export function sendNothing(request: IncomingMessage, response: ServerResponse): void {
@@ -44,27 +48,28 @@ export function sendNothing(request: IncomingMessage, response: ServerResponse):
   response.end();
 }
 
-/** The last route: nothing else answered. */
-export function answerUnknownPath(request: Request): never {
-  throw new HttpError(404, `there is nothing at ${request.path}: GET /api/endpoints lists the endpoints`, {
-    code: "not_found",
-  });
+/** The last route: nothing else answered. `next` is a sentence on where to look, as "GET /api/endpoints lists …". */
+export function answerUnknownPath(next: string) {
+  return (request: Request): never => {
+    throw new HttpError(404, `there is nothing at ${request.path}: ${next}`, { code: "not_found" });
+  };
 }
 
-/** The last middleware: the only place where an error becomes an answer. What is not an HttpError tells no details. */
-export function answerErrors(log: Logger) {
+/**
+ * The last middleware: the only place where an error becomes an answer. What is not an HttpError tells no details.
+ * @param headersOf further headers of an error's answer, where a room's callers read some
+ */
+export function answerErrors(log: Logger, headersOf: (error: HttpError) => Record<string, string> = () => ({})) {
   return (thrown: unknown, request: Request, response: Response, _next: NextFunction) => {
     const requestId = requestIdOf(request);
     const error = toHttpError(thrown);
     if (error.status >= 500 && error.status !== 503)
       log.error(toError(thrown).message, { path: request.path, requestId, error: toError(error.cause ?? thrown) });
     if (response.headersSent) return void response.destroy();
-    const unread = !request.complete;
-    // A client that waits for "100 Continue" has sent no body and, after this answer, must not: end the connection.
-    const waits = unread && request.headers.expect !== undefined;
-    const headers = waits ? { ...error.headers, Connection: "close" } : error.headers;
-    sendJson(request, response, error.status, JSON.stringify(error.toBody(requestId)), headers);
-    if (unread && !waits) drain(request);
+    const json = JSON.stringify(error.toBody(requestId));
+    const headers = { ...headersOf(error), ...error.headers };
+    if (request.complete) sendJson(request, response, error.status, json, headers);
+    else refuseUnread(request, response, error.status, headers, json);
   };
 }
 
@@ -83,13 +88,33 @@ function toHttpError(thrown: unknown): HttpError {
 const DRAIN_MS = 2000;
 
 /**
- * Reads away, for a moment, what a refused caller is still sending: closing at once would reset the connection, and
- * the caller would see that in place of its answer.
+ * Answers a caller whose body has not been read. The whole answer goes out at once; what the caller is still sending
+ * is read away, for a moment, before the response ends. Ended earlier, an answer with `Connection: close` would reset
+ * the connection, and the caller would see that in place of the answer.
  */
-function drain(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.destroy(), DRAIN_MS);
+function refuseUnread(
+  request: Request,
+  response: Response,
+  status: number,
+  headers: Record<string, string>,
+  json: string,
+): void {
+  // A client that waits for "100 Continue" may never send its body, so the connection cannot be used again.
+  const waits = request.headers.expect !== undefined;
+  response.writeHead(status, headOf(request, json, waits ? { ...headers, Connection: "close" } : headers));
+  if (request.method === "HEAD") response.flushHeaders();
+  else response.write(json);
+  const giveUp = () => {
+    response.end();
+    request.destroy();
+  };
+  const timer = setTimeout(giveUp, DRAIN_MS);
   timer.unref();
-  request.once("close", () => clearTimeout(timer));
   request.on("error", () => {});
+  request.once("end", () => response.end());
+  request.once("close", () => {
+    clearTimeout(timer);
+    response.end();
+  });
   request.resume();
 }

@@ -1,15 +1,21 @@
-/** What is going on in a receiver: how much runs, and whether it is coming to its end. */
+/** What is going on in a server: how much runs, and whether it is coming to its end. */
 
 export class Lifecycle {
   /** True from the first word of a shutdown: nothing new is taken. */
   draining = false;
   readonly #ending = new AbortController();
+  readonly #closing = new AbortController();
   #running = 0;
   #quiet: PromiseWithResolvers<void> | null = null;
 
   /** Aborted when a shutdown can wait no longer. */
   get signal(): AbortSignal {
     return this.#ending.signal;
+  }
+
+  /** Aborted when no handler runs any more: what would never end by itself, as a live stream, ends now. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
   }
 
   get running(): number {
@@ -34,7 +40,11 @@ export class Lifecycle {
     return this.#quiet.promise;
   }
 
+  endStreams(): void {
+    this.#closing.abort();
+  }
+
   abort(): void {
-    this.#ending.abort(new Error("the receiver is shutting down"));
+    this.#ending.abort(new Error("the server is shutting down"));
   }
 }
