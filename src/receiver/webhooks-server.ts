@@ -147,6 +147,8 @@ function sharedServer() {
   const server = new WebhooksServer();
   shared = { server, byHand: false };
   process.once("beforeExit", () => {
+    // Who launched by hand has also closed by hand, or the program would not end.
+    if (shared?.byHand) return;
     server.launch().catch((error: unknown) => {
       process.stderr.write(`${error instanceof StartError ? error.message : String(error)}\n`);
       process.exitCode = 1;
