@@ -19,7 +19,7 @@ const COLUMNS: Column<ListedDelivery>[] = [
   { title: "REPO", text: ({ repo }) => repo, atLeast: 12 },
   { title: "TRIES", text: ({ attemptsMade }) => `${attemptsMade}`, right: true },
   { title: "AGE", text: ({ createdAt }) => ageOf(createdAt), right: true },
-  { title: "ERROR", text: ({ error }) => error ?? "", paint: (cell) => paint("gray", cell), atLeast: 6 },
+  { title: "ERROR", text: ({ error }) => error ?? "", paint: (cell) => paint("gray", cell), atLeast: 20, spare: true },
 ];
 
 export function reportDeliveries(deliveries: readonly ListedDelivery[]): void {

@@ -12,42 +12,61 @@ export interface Column<Row> {
   right?: boolean;
   /** May be cut where the line is short, down to this many columns; the widest is cut first. */
   atLeast?: number;
+  /** Left out where the line is too short to show the other columns whole beside it. */
+  spare?: true;
 }
 
 const GAP = "  ";
 
-/** The table's lines, the head first. @param width columns of the line */
-export function tableLines<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
-  const cells = rows.map((row) => columns.map((column) => oneLine(column.text(row))));
-  const widths = columns.map(({ title }, index) =>
-    cells.reduce((widest, texts) => Math.max(widest, displayWidth(texts[index] ?? "")), displayWidth(title)),
-  );
-  shrink(columns, widths, width);
-  const line = (texts: readonly string[], painted: (cell: string, column: Column<Row>) => string) =>
-    columns
-      .map((column, index) => painted(padded(texts[index] ?? "", widths[index] ?? 0, column.right), column))
-      .join(GAP)
-      .trimEnd();
-  const titles = columns.map(({ title }) => title);
-  return [
-    line(titles, (cell) => cell),
-    ...rows.map((row, index) => line(cells[index] ?? [], (cell, { paint }) => paint?.(cell, row) ?? cell)),
-  ];
+interface Measured<Row> {
+  column: Column<Row>;
+  texts: string[];
+  width: number;
 }
 
-/** Takes from the widest column that may be cut, until the line holds all; or until nothing more can be cut. */
-function shrink<Row>(columns: readonly Column<Row>[], widths: number[], width: number): void {
-  let over = widths.reduce((sum, one) => sum + one, 0) + GAP.length * (columns.length - 1) - width;
-  while (over > 0) {
-    let widest = -1;
-    for (const [index, { atLeast, title }] of columns.entries()) {
-      const room = (widths[index] ?? 0) - Math.max(atLeast ?? Number.POSITIVE_INFINITY, displayWidth(title));
-      if (room > 0 && (widest < 0 || (widths[index] ?? 0) > (widths[widest] ?? 0))) widest = index;
-    }
-    if (widest < 0) return;
-    widths[widest] = (widths[widest] ?? 0) - 1;
-    over--;
+/** The table's lines, the head first. @param width columns of the line */
+export function tableLines<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width: number): string[] {
+  const measured = columns.map((column) => measure(column, rows));
+  const shown = measured.filter(({ column }) => !column.spare || hasRoom(column, measured, width));
+  shrink(shown, width);
+  const head = shown.map(({ column, width }) => padded(column.title, width, column.right));
+  const body = rows.map((row, index) =>
+    shown.map(({ column, texts, width }) => {
+      const cell = padded(texts[index] ?? "", width, column.right);
+      return column.paint?.(cell, row) ?? cell;
+    }),
+  );
+  return [head, ...body].map((cells) => cells.join(GAP).trimEnd());
+}
+
+function measure<Row>(column: Column<Row>, rows: readonly Row[]): Measured<Row> {
+  const texts = rows.map((row) => oneLine(column.text(row)));
+  const width = texts.reduce((widest, text) => Math.max(widest, displayWidth(text)), displayWidth(column.title));
+  return { column, texts, width };
+}
+
+function lineOf<Row>(measured: readonly Measured<Row>[]): number {
+  return measured.reduce((sum, { width }) => sum + width, 0) + GAP.length * (measured.length - 1);
+}
+
+function hasRoom<Row>(spare: Column<Row>, measured: readonly Measured<Row>[], width: number): boolean {
+  const others = measured.filter(({ column }) => column !== spare);
+  return lineOf(others) + GAP.length + (spare.atLeast ?? 0) <= width;
+}
+
+/** Takes from what can be spared, then from the widest column that may be cut, until the line holds all; or until nothing more can be cut. */
+function shrink<Row>(measured: readonly Measured<Row>[], width: number): void {
+  for (let over = lineOf(measured) - width; over > 0; over--) {
+    const [widest] = measured
+      .filter(({ column, width }) => column.atLeast !== undefined && width > least(column))
+      .sort((a, b) => Number(b.column.spare ?? false) - Number(a.column.spare ?? false) || b.width - a.width);
+    if (!widest) return;
+    widest.width--;
   }
+}
+
+function least<Row>({ title, atLeast = 0 }: Column<Row>): number {
+  return Math.max(atLeast, displayWidth(title));
 }
 
 function padded(text: string, width: number, right = false): string {

@@ -32,6 +32,13 @@ describe("a table", () => {
     expect(tableLines(columns, rows, 5)[1]).toBe("a1  dat…         7");
   });
 
+  it("leaves out what can be spared where the others need the line", () => {
+    const more = [...columns, { title: "NOTE", text: () => "to be spared", atLeast: 8, spare: true } as const];
+    expect(tableLines(more, rows, 100)[1]).toBe("a1  dataset:me/a-long-name         7  to be spared");
+    expect(tableLines(more, rows, 46)[1]).toBe("a1  dataset:me/a-long-name         7  to be s…");
+    expect(tableLines(more, rows, 45)[1]).toBe("a1  dataset:me/a-long-name         7");
+  });
+
   it("has a head without rows", () => {
     expect(tableLines(columns, [], 80)).toEqual(["ID  NAME  COUNT"]);
   });
