@@ -133,6 +133,7 @@ export class Dispatcher {
     this.#claims = [];
     const now = this.#parts.ledger.schedule.now();
     for (const { lane } of claims) {
+      this.#leave(lane, now);
       this.#lanes.freed(lane, now);
       this.#lanes.expect(lane.receiver, now);
     }
@@ -144,15 +145,18 @@ export class Dispatcher {
 
   #claimDue(now: number): void {
     const { runs } = this.#parts;
-    const ready = this.#lanes.ready(now);
-    while (ready.size > 0 && this.#free > 0) {
+    // Looked at anew in each round: whoever leaves the gate may have made room for a lane that was not ready before.
+    for (let ready = this.#lanes.ready(now); ready.size > 0 && this.#free > 0; ready = this.#lanes.ready(now)) {
       const share = Math.ceil(this.#free / ready.size);
       for (const lane of ready) {
         const want = Math.min(share, this.#free, lane.limit - lane.running);
         if (want <= 0) break;
-        const candidates = runs.due(lane.receiver, now, want);
+        const { room, wait } = this.#room(lane, want);
+        const candidates = room > 0 ? runs.due(lane.receiver, now, room) : [];
         for (const candidate of candidates) this.#take(candidate, lane);
-        if (candidates.length < want) this.#lanes.reschedule(lane, runs.nextDue(lane.receiver));
+        for (let unused = candidates.length; unused < room; unused++) this.#leave(lane, now);
+        if (candidates.length < room) this.#lanes.reschedule(lane, runs.nextDue(lane.receiver));
+        else if (room < want) this.#lanes.reschedule(lane, now + wait);
         else this.#lanes.served(lane);
       }
     }
@@ -169,14 +173,35 @@ export class Dispatcher {
       ledger.counts.seenTo = last.id;
       for (const candidate of candidates) {
         const lane = this.#lanes.get(candidate.receiver);
-        if (lane.running < lane.limit && lane.nextDue > now) this.#take(candidate, lane);
+        const mayRun = lane.running < lane.limit && lane.nextDue > now;
+        const { room, wait } = mayRun ? this.#room(lane, 1) : { room: 0, wait: 0 };
+        if (room > 0) this.#take(candidate, lane);
         else {
           runs.park(candidate, now);
-          this.#lanes.expect(lane.receiver, now);
+          this.#lanes.expect(lane.receiver, now + wait);
         }
       }
     }
     if (looked >= LOOK_LIMIT) this.#parts.wake();
+  }
+
+  /** How many of this lane the gate lets in, up to `want`, and how long to wait for the next. */
+  #room(lane: Lane, want: number): { room: number; wait: number } {
+    const { settings, ledger } = this.#parts;
+    if (!settings.gate) return { room: want, wait: 0 };
+    const name = ledger.receivers.nameOf(lane.receiver);
+    for (let room = 0; room < want; room++) {
+      const wait = settings.gate.enter(name);
+      if (wait > 0) return { room, wait };
+    }
+    return { room: want, wait: 0 };
+  }
+
+  #leave(lane: Lane, now: number): void {
+    const { settings, ledger } = this.#parts;
+    const next = settings.gate?.leave(ledger.receivers.nameOf(lane.receiver));
+    const receiver = next === undefined ? undefined : ledger.receivers.find(next);
+    if (receiver !== undefined) this.#lanes.expect(receiver, now);
   }
 
   #take(candidate: Candidate, lane: Lane): void {
@@ -204,6 +229,7 @@ export class Dispatcher {
     const { ledger, runs, write, tell } = this.#parts;
     const { candidate, lane } = run;
     this.#running.delete(candidate.id);
+    this.#leave(lane, ledger.schedule.now());
     this.#lanes.freed(lane, ledger.schedule.now());
     this.attempts[ending.outcome]++;
     let after: Aftermath;
