@@ -14,6 +14,8 @@ import type { Operation } from "./writer.ts";
 const LONGEST_SLEEP_MS = 60_000;
 /** Fresh deliveries looked at in one transaction: those of busy receivers are passed over, each once. */
 const LOOK_LIMIT = 256;
+/** Due deliveries read at once where a gate may refuse them: those were read for nothing. */
+const GATED_LOOK = 16;
 
 interface Run {
   candidate: Candidate;
@@ -151,12 +153,9 @@ export class Dispatcher {
       for (const lane of ready) {
         const want = Math.min(share, this.#free, lane.limit - lane.running);
         if (want <= 0) break;
-        const { room, wait } = this.#room(lane, want);
-        const candidates = room > 0 ? runs.due(lane.receiver, now, room) : [];
-        for (const candidate of candidates) this.#take(candidate, lane);
-        for (let unused = candidates.length; unused < room; unused++) this.#leave(lane, now);
-        if (candidates.length < room) this.#lanes.reschedule(lane, runs.nextDue(lane.receiver));
-        else if (room < want) this.#lanes.reschedule(lane, now + wait);
+        const { wait, all } = this.#takeDue(lane, now, want);
+        if (wait > 0) this.#lanes.reschedule(lane, now + wait);
+        else if (all) this.#lanes.reschedule(lane, runs.nextDue(lane.receiver));
         else this.#lanes.served(lane);
       }
     }
@@ -174,8 +173,8 @@ export class Dispatcher {
       for (const candidate of candidates) {
         const lane = this.#lanes.get(candidate.receiver);
         const mayRun = lane.running < lane.limit && lane.nextDue > now;
-        const { room, wait } = mayRun ? this.#room(lane, 1) : { room: 0, wait: 0 };
-        if (room > 0) this.#take(candidate, lane);
+        const wait = mayRun ? this.#enter(lane) : 0;
+        if (mayRun && wait === 0) this.#take(candidate, lane);
         else {
           runs.park(candidate, now);
           this.#lanes.expect(lane.receiver, now + wait);
@@ -185,16 +184,27 @@ export class Dispatcher {
     if (looked >= LOOK_LIMIT) this.#parts.wake();
   }
 
-  /** How many of this lane the gate lets in, up to `want`, and how long to wait for the next. */
-  #room(lane: Lane, want: number): { room: number; wait: number } {
-    const { settings, ledger } = this.#parts;
-    if (!settings.gate) return { room: want, wait: 0 };
-    const name = ledger.receivers.nameOf(lane.receiver);
-    for (let room = 0; room < want; room++) {
-      const wait = settings.gate.enter(name);
-      if (wait > 0) return { room, wait };
+  /** Takes what the gate lets in, up to `want`. `wait`: it let no more in; `all`: there is no more that is due. */
+  #takeDue(lane: Lane, now: number, want: number): { wait: number; all: boolean } {
+    const { runs, settings } = this.#parts;
+    // Asked before the file is read: a gate may be closed for long.
+    let wait = this.#enter(lane);
+    if (wait > 0) return { wait, all: false };
+    const most = settings.gate ? Math.min(want, GATED_LOOK) : want;
+    const candidates = runs.due(lane.receiver, now, most);
+    if (candidates.length === 0) this.#leave(lane, now);
+    for (const [at, candidate] of candidates.entries()) {
+      // Only for one that is there: who is refused is asked again when another leaves, and must have a use for it.
+      if (at > 0) wait = this.#enter(lane);
+      if (wait > 0) return { wait, all: false };
+      this.#take(candidate, lane);
     }
-    return { room: want, wait: 0 };
+    return { wait: 0, all: candidates.length < most };
+  }
+
+  #enter(lane: Lane): number {
+    const { settings, ledger } = this.#parts;
+    return settings.gate?.enter(ledger.receivers.nameOf(lane.receiver)) ?? 0;
   }
 
   #leave(lane: Lane, now: number): void {

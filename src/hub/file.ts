@@ -38,7 +38,15 @@ export class HubFile {
         ...(random && { random }),
         attempt,
         onProblem,
-        settings: { concurrency, scheduleMs, backlog, retention, gate, attemptTimeoutMs: NO_LIMIT_MS },
+        settings: {
+          concurrency,
+          perReceiver: () => settings.concurrencyPerTarget,
+          scheduleMs,
+          backlog,
+          retention,
+          gate,
+          attemptTimeoutMs: NO_LIMIT_MS,
+        },
       });
     } catch (error) {
       this.database.close();
