@@ -148,11 +148,12 @@ export type Config = ReturnType<typeof loadConfig>;
 const SECRET_VARIABLES = new Set(["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS", "HF_TOKEN", "HUB_TOKEN", "HUB_TOKENS"]);
 
 /**
- * Reads the settings. `env` is the process's environment unless a test or a script gives its own.
+ * Reads the settings. `env` is the process's environment unless a test or a script gives its own; `overrides` win.
  * @throws StartError naming every variable that was not understood, and the mend.
  */
-export function loadConfig(env: Env = process.env) {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
+export function loadConfig(env: Env = process.env, overrides: Env = {}) {
+  const isSet = ([, value]: [string, string | undefined]) => value !== undefined && value !== "";
+  const given = Object.fromEntries([...Object.entries(env), ...Object.entries(overrides)].filter(isSet));
   const problems: string[] = [];
   const read = <Group extends z.ZodObject>(group: Group): z.output<Group> => {
     const result = group.safeParse(given);
@@ -229,6 +230,8 @@ export function loadConfig(env: Env = process.env) {
       jobs: embedded.HUB_JOBS === "off" ? null : embedded.HUB_JOBS,
       jobsAtOnce: embedded.HUB_JOBS_AT_ONCE,
       jobTimeoutMs: embedded.HUB_JOB_TIMEOUT,
+      /** Where the commands of Jobs are looked for. */
+      jobPath: given.PATH ?? "/usr/local/bin:/usr/bin:/bin",
     },
     /** Set by the Hub on a Space. */
     space: space.SPACE_HOST ? { id: space.SPACE_ID ?? null, host: space.SPACE_HOST } : null,

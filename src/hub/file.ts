@@ -1,6 +1,6 @@
 /** The hub's one file: its own tables and its deliveries, which are written together. */
 import { join } from "node:path";
-import { type Clock, systemClock } from "../deliveries/clock.ts";
+import type { Clock } from "../deliveries/clock.ts";
 import { type Database, openDatabase } from "../deliveries/database.ts";
 import { type Deliveries, openDeliveries } from "../deliveries/deliveries.ts";
 import type { Gate, MakeAttempt } from "../deliveries/delivery.ts";
@@ -13,7 +13,7 @@ const NO_LIMIT_MS = 2 ** 31 - 1;
 interface OpenHubFile {
   dataDir: string;
   settings: HubSettings;
-  clock?: Clock | undefined;
+  clock: Clock;
   random?: (() => number) | undefined;
   gate: Gate;
   attempt: MakeAttempt;
@@ -26,7 +26,7 @@ export class HubFile {
   readonly deliveries: Deliveries;
 
   /** @throws StartError when another process has the file, or it cannot be written */
-  constructor({ dataDir, settings, clock = systemClock, random, gate, attempt, onProblem }: OpenHubFile) {
+  constructor({ dataDir, settings, clock, random, gate, attempt, onProblem }: OpenHubFile) {
     this.clock = clock;
     this.database = openDatabase(join(dataDir, "hub.sqlite"));
     try {

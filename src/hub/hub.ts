@@ -2,7 +2,7 @@
  * The embedded hub: it stores webhooks, takes events, matches, delivers, keeps the activity and replays, all over the
  * real Hub's own HTTP interface. Receivers meet it over HTTP only, also on the same machine.
  */
-import type { Clock } from "../deliveries/clock.ts";
+import { type Clock, systemClock } from "../deliveries/clock.ts";
 import { StartError } from "../errors.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
 import { isLoopback, type Listening, listen } from "../http/server.ts";
@@ -69,18 +69,20 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
     return url ? hostOf(url) : JOBS_HOST;
   };
   const limits = (target: string) => (target === JOBS_HOST ? settings.jobsAtOnce : settings.concurrencyPerTarget);
+  const { clock = systemClock } = options;
+  const sender = new Sender({ ...settings, clock, loopback, allow: settings.allowTargets, lookup: options.lookup });
   const file = new HubFile({
     ...options,
+    clock,
     settings,
     // Both are asked only once everything below is made.
     gate: { enter: (id) => targets.enter(id), leave: (id) => targets.leave(id) },
     attempt: (delivery, tools) => outbox.attempt(delivery, tools),
     onProblem: (problem) => log.error(problem),
   });
-  const { clock, deliveries } = file;
+  const { deliveries } = file;
   const cancelWaiting = (receiver: string) => deliveries.cancel({ receiver });
   const targets = new Targets(limits, () => clock.monotonic(), hostOfWebhook);
-  const sender = new Sender({ ...settings, clock, loopback, allow: settings.allowTargets, lookup: options.lookup });
   const store = new WebhookStore(file.database, file.write);
   const quota = new Quota(file, settings.quota);
   const jobs = new Jobs(file, settings, options.path ?? DEFAULT_PATH);
