@@ -6,13 +6,10 @@ import { answer } from "./answer.ts";
 import { callerOf } from "./callers.ts";
 import { userIdOf } from "./ids.ts";
 import { stages } from "./job.ts";
-import type { LogLine } from "./job-log.ts";
 import type { Job, Jobs } from "./jobs.ts";
-import { invalid, understand } from "./understand.ts";
+import { understand } from "./understand.ts";
 
 const HEARTBEAT_MS = 15_000;
-/** A reader that does not read is let go rather than kept in memory. */
-const MAX_BUFFERED_BYTES = 2_000_000;
 const MAX_LISTED = 500;
 
 const variables = z.record(
@@ -99,25 +96,29 @@ export function jobRoutes(jobs: Jobs, isOther: (user: string, name: string) => b
 
 /** `data: {"data", "timestamp"}` for each line, until the Job ends. */
 function streamLog(response: Response, jobs: Jobs, job: Job, tail: number | undefined, ending: AbortSignal): void {
-  if (tail !== undefined && !Number.isSafeInteger(tail)) throw invalid("tail: expected a number of lines");
   response.writeHead(200, { "Content-Type": "text/event-stream", "Cache-Control": "no-store" });
   const log = jobs.logOf(job);
-  const write = (line: LogLine) => response.write(`data: ${JSON.stringify(line)}\n\n`);
-  for (const line of tail === undefined ? log.lines : log.lines.slice(log.lines.length - tail)) write(line);
-  if (log.ended) return void response.end();
-  const end = () => response.end();
+  let at = tail === undefined ? 0 : Math.max(0, log.lines.length - tail);
+  // The log itself is kept, so a slow reader is given the rest when it has read what it has.
+  const pump = () => {
+    for (let line = log.lines[at]; line; line = log.lines[at]) {
+      if (response.writableNeedDrain) return;
+      response.write(`data: ${JSON.stringify(line)}\n\n`);
+      at++;
+    }
+    if (log.ended) response.end();
+  };
   const heartbeat = setInterval(() => response.write(": still here\n\n"), HEARTBEAT_MS);
-  const unfollow = log.follow((line) => {
-    if (line === null) end();
-    else if (response.writableLength > MAX_BUFFERED_BYTES) response.destroy();
-    else write(line);
-  });
+  const end = () => response.end();
+  const unfollow = log.follow(pump);
   ending.addEventListener("abort", end);
+  response.on("drain", pump);
   response.on("close", () => {
     clearInterval(heartbeat);
     unfollow();
     ending.removeEventListener("abort", end);
   });
+  pump();
 }
 
 function shown(job: Job) {

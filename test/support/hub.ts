@@ -35,14 +35,7 @@ export async function startTestHub(
     random: () => 0.5,
     ...more,
   };
-  const as = (token: string | null): Caller => {
-    const ask = (method: "get" | "post" | "put" | "delete") => (path: string, body?: unknown) => {
-      const request = supertest(test.hub.url)[method](path);
-      if (token !== null) request.set("Authorization", `Bearer ${token}`);
-      return body === undefined ? request : request.send(body as object);
-    };
-    return { get: ask("get"), post: ask("post"), put: ask("put"), delete: ask("delete") };
-  };
+  const as = (token: string | null) => caller(() => test.hub.url, token);
   const test: TestHub = {
     hub: await startHub(options),
     as,
@@ -54,6 +47,20 @@ export async function startTestHub(
   };
   onCleanup(() => test.hub.close());
   return test;
+}
+
+/** Asks a hub that runs elsewhere. */
+export function callerAt(url: string, token = "hf_any"): Caller {
+  return caller(() => url, token);
+}
+
+function caller(url: () => string, token: string | null): Caller {
+  const ask = (method: "get" | "post" | "put" | "delete") => (path: string, body?: unknown) => {
+    const request = supertest(url())[method](path);
+    if (token !== null) request.set("Authorization", `Bearer ${token}`);
+    return body === undefined ? request : request.send(body as object);
+  };
+  return { get: ask("get"), post: ask("post"), put: ask("put"), delete: ask("delete") };
 }
 
 export const WEBHOOKS = "/api/settings/webhooks";
