@@ -59,10 +59,12 @@ export function withChaos(
     const [reorder, drop, cut, duplicate, moment] = [random(), random(), random(), random(), random()];
     const wait = settings.delay + (reorder < settings.reorder ? REORDER_MS * moment : 0);
     if (wait > 0) await pause(wait, clock, signal);
-    if (drop < settings.drop) return { status: null, body: "", problem: "chaos: this attempt was dropped" };
+    if (drop < settings.drop)
+      return { status: null, body: "", problem: "chaos: this attempt was dropped", planned: true };
     if (cut < settings.cut) {
-      const outcome = await send({ ...message, body: cutShort(message.body) }, signal);
-      return { ...outcome, status: null, problem: "chaos: the connection was cut in the middle of the body" };
+      await send({ ...message, body: cutShort(message.body) }, signal);
+      const problem = "chaos: the connection was cut in the middle of the body";
+      return { status: null, body: "", problem, planned: true };
     }
     const outcome = await send(message, signal);
     if (duplicate < settings.duplicate) await send(message, signal);

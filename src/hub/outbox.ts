@@ -83,10 +83,9 @@ export class Outbox {
     };
     if (webhook.secret !== null) headers[SECRET_HEADER] = webhook.secret;
     const body = withWebhook(delivery.payload, webhook.id);
-    const { status, body: text, problem, retryAfter } = await send({ url, body, headers }, signal);
-    const host = hostOf(url);
-    if (status !== null) targets.answered(host);
-    else if (!signal.aborted) targets.unanswered(host);
+    const { status, body: text, problem, retryAfter, planned } = await send({ url, body, headers }, signal);
+    if (status !== null) targets.answered(hostOf(url));
+    else if (!signal.aborted && !planned) targets.unanswered(hostOf(url));
     const kept: Kept = text === "" ? { status } : { status, body: text };
     return { kept, problem, retryAfter };
   }

@@ -17,12 +17,14 @@ export interface Message {
   headers: Record<string, string>;
 }
 
-/** The last part of an answer that did not succeed is `problem`. `status` is null where none came. */
+/** What came back. `status` is null where no answer came. */
 export interface Outcome {
   status: number | null;
   body: string;
   /** A sentence; null for a success. */
   problem: string | null;
+  /** Went wrong on purpose, which tells nothing of the target. */
+  planned?: boolean;
   /** Seconds, or a moment. */
   retryAfter?: number | Date | undefined;
 }
