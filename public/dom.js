@@ -77,7 +77,7 @@ export function copyable(text, { what, language }) {
 }
 
 /** The clipboard API is missing on plain http and refused in iframes without leave; the old command often works there. */
-async function toClipboard(text, button) {
+export async function toClipboard(text, button) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

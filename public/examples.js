@@ -8,6 +8,8 @@ const SHA = "0".repeat(40);
 const HUB = "https://huggingface.co";
 /** Width of an example, in characters: what an endpoint's card shows without scrolling. */
 const LINE = 72;
+/** A shell takes no longer word than this. */
+const LONGEST_WORD = 30_000;
 
 /** What each documented event brings beside `event`, `repo` and `webhook`: a handler that asks for it is promised this. */
 const documented = {
@@ -66,11 +68,15 @@ export function leastPayload({ on, repos, refs }) {
 
 /** `curl` for a shell; reads the secret from the environment, so that it stays out of the shell's history. */
 export function curlFor(endpoint, { secret }) {
+  return curlWith(endpoint.url, layOut(leastPayload(endpoint)), { secret });
+}
+
+export function curlWith(url, body, { secret }) {
   return [
-    `curl ${quoted(endpoint.url)}`,
+    `curl ${quoted(url)}`,
     `-H 'Content-Type: application/json'`,
     secret && `-H "X-Webhook-Secret: $WEBHOOK_SECRET"`,
-    `-d ${quoted(layOut(leastPayload(endpoint)))}`,
+    body.length < LONGEST_WORD ? `-d ${quoted(body)}` : `--data-binary @- <<'PAYLOAD'\n${body}\nPAYLOAD`,
   ]
     .filter(Boolean)
     .join(" \\\n  ");

@@ -50,6 +50,7 @@ function show({ url, secret, endpoints = [], broken = [], notices = [], urlExpir
     ...(urlExpiresAt ? [temporaryCallout(urlExpiresAt)] : []),
     ...notices.map((notice) => el("div.callout", el("p", notice))),
   );
+  $("inspect").hidden = !endpoints.some(({ mode }) => mode === "background");
   $("count").textContent = endpoints.length ? String(endpoints.length) : "";
   const cards = endpoints.map((endpoint) => card(endpoint, { secret, several: endpoints.length > 1 }));
   $("list").replaceChildren(...(cards.length ? cards : [emptyState(broken.length)]));

@@ -51,14 +51,18 @@ export function createApp({ config, log, registry, ui, inbox, lifecycle, address
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
+  // Should an error ever pass by our own last middleware, Express's shows no stack to the caller.
+  app.set("env", "production");
   // On a Space the client's address stands in X-Forwarded-For; elsewhere anybody could write it there.
   app.set("trust proxy", config.space ? 1 : false);
 
-  mountEndpoints(app, { registry, lifecycle, tally, log, secrets, bodyLimit, replyDeadlineMs, inbox, hub: config.hub });
+  const logsDeliveries = log.isInfoEnabled();
+  const endpoints = { registry, lifecycle, tally, log, logsDeliveries, secrets, bodyLimit, replyDeadlineMs, inbox };
+  mountEndpoints(app, { ...endpoints, hub: config.hub });
   app.use(statusRoutes(status));
   app.use(privately.routes());
   app.use(metricsRoutes({ tally, lifecycle, deliveries, guard }));
-  app.use(deliveriesRoutes({ deliveries, guard, ending: lifecycle.signal }));
+  app.use(deliveriesRoutes({ deliveries, guard, ending: lifecycle.closing }));
   app.use(openApiRoutes(status));
   app.use(pageRoutes(ui));
   app.use(answerUnknownPath("GET /api/endpoints lists the endpoints"));

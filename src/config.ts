@@ -28,6 +28,13 @@ const duration = unit(UNITS, "write a duration with its unit, as 500ms, 10s, 5m 
 /** Bytes, written `5mb`. */
 const size = unit(SIZES, "write a size with its unit, as 500kb or 5mb");
 
+/** What a timer waits: one longer than this many milliseconds would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+const wait = duration.refine((ms) => ms <= MAX_TIMER_MS, "write a duration of at most 24d");
+
+/** A body becomes one string, and those have a limit of their own at about 512 MB. */
+const bodySize = size.refine((bytes) => bytes >= 1 && bytes <= 500_000_000, "write a size from 1b to 500mb");
+
 const count = z.string().transform((text, context) => {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
   context.addIssue({ code: "custom", message: "write a whole number of at least 1" });
@@ -49,6 +56,7 @@ const port = z.string().transform((text, context) => {
 
 const httpUrl = z
   .url({ protocol: /^https?$/, error: "write a whole address, as https://example.com" })
+  .refine((text) => !/[?#]/.test(text), "write the address without ? and #: paths are put behind it")
   .transform((text) => text.replace(/\/+$/, ""));
 
 // The Hub sends the secret as a header in clear, so nothing but visible ASCII arrives as it was typed.
@@ -89,7 +97,7 @@ export const variables = {
     PUBLIC_DIR: z.string().default("public"),
     LOG_LEVEL: oneOf(["error", "warn", "info", "debug"]).default("info"),
     LOG_FORMAT: oneOf(["pretty", "json"]).optional(),
-    SHUTDOWN_GRACE: duration.prefault("10s"),
+    SHUTDOWN_GRACE: wait.prefault("10s"),
   }),
   receiver: z.object({
     PUBLIC_URL: httpUrl.optional(),
@@ -97,13 +105,13 @@ export const variables = {
     WEBHOOK_SECRET_PREVIOUS: secret.optional(),
     HANDLERS_DIR: z.string().default("src/handlers"),
     HANDLERS_ON_ERROR: oneOf(["exit", "skip"]).default("exit"),
-    BODY_LIMIT: size.prefault("5mb"),
-    REPLY_DEADLINE: duration.prefault("25s"),
+    BODY_LIMIT: bodySize.prefault("5mb"),
+    REPLY_DEADLINE: wait.prefault("25s"),
   }),
   deliveries: z.object({
     DATA_DIR: z.string().default("data"),
     CONCURRENCY: count.prefault("16"),
-    ATTEMPT_TIMEOUT: duration.prefault("5m"),
+    ATTEMPT_TIMEOUT: wait.prefault("5m"),
     RETRY_SCHEDULE: durations.prefault("5s,30s,5m,30m,2h,5h,10h"),
     BACKLOG_COUNT: count.prefault("1000000"),
     BACKLOG_SIZE: size.prefault("1gb"),
@@ -152,8 +160,8 @@ const SECRET_VARIABLES = new Set(["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS", "
  * @throws StartError naming every variable that was not understood, and the mend.
  */
 export function loadConfig(env: Env = process.env, overrides: Env = {}) {
-  const isSet = ([, value]: [string, string | undefined]) => value !== undefined && value !== "";
-  const given = Object.fromEntries([...Object.entries(env), ...Object.entries(overrides)].filter(isSet));
+  const isGiven = ([, value]: [string, string | undefined]) => value !== undefined && value !== "";
+  const given = Object.fromEntries([env, overrides].flatMap((one) => Object.entries(one).filter(isGiven)));
   const problems: string[] = [];
   const read = <Group extends z.ZodObject>(group: Group): z.output<Group> => {
     const result = group.safeParse(given);
@@ -172,7 +180,7 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
   const hub = read(variables.hub);
   const embedded = read(variables.embeddedHub);
   const space = read(variables.space);
-  if (receiver.WEBHOOK_SECRET_PREVIOUS && !given.WEBHOOK_SECRET)
+  if (given.WEBHOOK_SECRET_PREVIOUS && !given.WEBHOOK_SECRET)
     problems.push("WEBHOOK_SECRET_PREVIOUS is set without WEBHOOK_SECRET: set the new secret there, or remove it");
   if (problems.length > 0) throw new StartError("The settings have problems (environment or .env file):", problems);
 
@@ -203,7 +211,7 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
       backlog: { count: deliveries.BACKLOG_COUNT, bytes: deliveries.BACKLOG_SIZE },
       retention: { ageMs: deliveries.RETENTION_AGE, count: deliveries.RETENTION_COUNT },
     },
-    hub: { endpoint: hub.HF_ENDPOINT, token: hub.HF_TOKEN?.trim() ?? storedToken(hub) },
+    hub: { endpoint: hub.HF_ENDPOINT, token: hub.HF_TOKEN?.trim() || storedToken(hub) },
     embeddedHub: {
       host: embedded.HUB_HOST,
       port: embedded.HUB_PORT,

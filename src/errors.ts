@@ -20,6 +20,12 @@ interface HttpErrorOptions {
   cause?: unknown;
 }
 
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+/** Anything but control characters and what has no place in one byte. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** These say where the body ends and what it is, and it is ours to write. */
+const FRAMING = new Set(["content-length", "content-type", "transfer-encoding"]);
+
 /**
  * An error that is an answer: its message is sent to the caller as it stands, so keep secrets out of it.
  *
@@ -36,6 +42,9 @@ export class HttpError extends Error {
     super(message, { cause: options.cause });
     if (!Number.isInteger(status) || status < 400 || status > 599)
       throw new RangeError(`an HttpError takes a status from 400 to 599, not ${status}`);
+    for (const [name, value] of Object.entries(options.headers ?? {}))
+      if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value) || FRAMING.has(name.toLowerCase()))
+        throw new RangeError(`an HttpError cannot send the header ${JSON.stringify(`${name}: ${value}`)}`);
     this.status = status;
     this.code = options.code ?? `http_${status}`;
     this.headers = options.headers ?? {};
@@ -71,10 +80,14 @@ export class StartError extends Error {
   }
 }
 
+/** Not by instanceof alone: an error may come from another realm, as Node's own do under a test runner. */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || types.isNativeError(value);
+}
+
 /** Whatever was thrown, as an Error. */
 export function toError(thrown: unknown): Error {
-  // Not by instanceof alone: an error may come from another realm, as Node's own do under a test runner.
-  if (thrown instanceof Error || types.isNativeError(thrown)) return thrown;
+  if (isError(thrown)) return thrown;
   return new Error(typeof thrown === "string" ? thrown : `a value that is no Error was thrown: ${describe(thrown)}`);
 }
 

@@ -13,7 +13,7 @@ import { Registry } from "./receiver/registry.ts";
 export async function main(overrides: Env = {}): Promise<void> {
   try {
     loadEnvFile({ quiet: true });
-    const config = loadConfig({ ...process.env, ...overrides });
+    const config = loadConfig(undefined, overrides);
     const log = createLogger(config.log);
     const receiver = await start(config, log);
     // Before the announcement: whoever reads that it is ready may stop it in the same breath.
@@ -22,7 +22,8 @@ export async function main(overrides: Env = {}): Promise<void> {
   } catch (error) {
     // What stops a start is written for people; anything else is a bug of ours and keeps its stack.
     process.stderr.write(`${error instanceof StartError ? error.message : (toError(error).stack ?? error)}\n`);
-    process.exitCode = 1;
+    // Not by the exit code alone: a handler's module may have opened what keeps the process alive, with nothing to serve.
+    process.exit(1);
   }
 }
 
@@ -46,8 +47,12 @@ function stopOnSignals(receiver: RunningReceiver, log: Logger): void {
     stopping = true;
     log.info(`stopping: ${reason}`);
     process.exitCode = code;
-    await receiver.close();
-    log.info("stopped");
+    try {
+      await receiver.close();
+      log.info("stopped");
+    } catch (error) {
+      log.error("the stop failed", { error: toError(error) });
+    }
     // A handler that ignores its signal must not keep the process alive.
     process.exit(code);
   };

@@ -4,6 +4,7 @@
  */
 import { styleText } from "node:util";
 import winston from "winston";
+import { isError } from "./errors.ts";
 
 export type Logger = winston.Logger;
 
@@ -43,20 +44,34 @@ const MESSAGE = Symbol.for("message");
 function jsonLine(info: Info): Info {
   const { level, message, ...rest } = info;
   try {
-    info[MESSAGE] = JSON.stringify({ time: now(), level, message, ...rest }, plainErrors);
+    // A field called `time` must not take the place of ours.
+    const fields = "time" in rest ? { fields: rest } : rest;
+    info[MESSAGE] = JSON.stringify({ time: now(), level, message, ...fields }, plainErrors);
   } catch (error) {
     info[MESSAGE] = JSON.stringify({ time: now(), level, message, unloggable: String(error) });
   }
   return info;
 }
 
-const plainErrors = (_key: string, value: unknown) =>
-  value instanceof Error ? { name: value.name, message: value.message, stack: value.stack } : value;
+const plainErrors = (_key: string, value: unknown) => (isError(value) ? plainError(value) : value);
+
+/** Deep enough for "fetch failed" because "connection refused"; causes may go in circles. */
+const MAX_CAUSES = 5;
+
+// Nothing else of an error: what clients of other services hang on theirs may hold the token of the request.
+function plainError({ name, message, stack, cause }: Error, depth = 0): object {
+  const because = isError(cause) && depth < MAX_CAUSES ? { cause: plainError(cause, depth + 1) } : {};
+  return { name, message, stack, ...because };
+}
 
 const COLOURS = { error: "red", warn: "yellow", info: "cyan", debug: "gray" } as const;
 
-// Words of a payload may hold line breaks or escape codes, which must not reach a terminal as such.
+// Words of a payload may hold line breaks or escape codes, which must not reach a terminal as such: neither may they
+// look like a line of ours, nor steer it.
 const PLAIN = /^[\x21-\x7e]+$/;
+const CONTROL = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+const escaped = (text: string) =>
+  text.replace(CONTROL, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 const plainLine = (info: Info) => line(info, false);
 const prettyLine = (info: Info) => line(info, true);
@@ -68,21 +83,29 @@ function line(info: Info, colours: boolean): Info {
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${typeof value === "string" && PLAIN.test(value) ? value : safeJson(value)}`)
     .join(" ");
-  const detail =
-    error instanceof Error ? `\n${error.stack ?? error.message}` : error === undefined ? "" : ` ${safeJson(error)}`;
+  const detail = isError(error) ? story(error) : error === undefined ? "" : ` ${safeJson(error)}`;
   const paint = (colour: Parameters<typeof styleText>[0], text: string) =>
     colours && text ? styleText(colour, text) : text;
   const tail = fields && ` ${paint("gray", fields)}`;
   info[MESSAGE] =
-    `${paint("gray", now().slice(11, 23))} ${paint(COLOURS[level as keyof typeof COLOURS] ?? "white", name)} ${message}${tail}${detail}`;
+    `${paint("gray", now().slice(11, 23))} ${paint(COLOURS[level as keyof typeof COLOURS] ?? "white", name)} ${escaped(String(message))}${tail}${detail}`;
   return info;
+}
+
+/** The stack, then those of its causes. All is indented: no line of it begins as a line of the log does. */
+function story(error: Error, depth = 0): string {
+  const lines = (error.stack ?? `${error.name}: ${error.message}`)
+    .split("\n")
+    .map((one) => `\n    ${escaped(one.trim())}`);
+  const { cause } = error;
+  return lines.join("") + (isError(cause) && depth < MAX_CAUSES ? `\n    because of:${story(cause, depth + 1)}` : "");
 }
 
 function safeJson(value: unknown): string {
   try {
-    return JSON.stringify(value) ?? String(value);
+    return escaped(JSON.stringify(value, plainErrors) ?? String(value));
   } catch {
-    return String(value);
+    return escaped(String(value));
   }
 }
 

@@ -64,7 +64,7 @@ export function openDatabase(file: string): Database {
     driver.exec("PRAGMA journal_mode = WAL");
     driver.exec("PRAGMA synchronous = FULL");
     driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
-    driver.exec("PRAGMA cache_size = -32000");
+    driver.exec("PRAGMA cache_size = -16000");
     driver.exec("BEGIN EXCLUSIVE; COMMIT");
     return wrap(driver, file);
   } catch (error) {
@@ -158,13 +158,15 @@ export function isStorageError(error: unknown): boolean {
   return code !== undefined && STORAGE.includes(code);
 }
 
-function openingError(error: unknown, file: string, folder: string): Error {
+/** A storage error at the start, as a sentence. Other errors stay what they are. */
+export function openingError(error: unknown, file: string, folder = dirname(file)): Error {
   if (error instanceof StartError) return error;
   const code = errorCode(error);
   if (code === BUSY)
     return new StartError(`the folder ${folder} is in use: another process has ${file} open`, [
       "stop the other hubhook first, or give this one a folder of its own with DATA_DIR",
     ]);
+  if (!isStorageError(error)) return toError(error);
   const why = toError(error).message;
   if (code !== undefined && NOT_A_DATABASE.includes(code))
     return new StartError(`the database ${file} is damaged (${why})`, [

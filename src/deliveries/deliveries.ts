@@ -1,9 +1,10 @@
 import { HttpError, toError } from "../errors.ts";
 import { type Clock, systemClock } from "./clock.ts";
-import { type Database, isStorageError, openDatabase } from "./database.ts";
+import { type Database, isStorageError, openDatabase, openingError } from "./database.ts";
 import type {
   Accepted,
   DeliveriesHealth,
+  Delivery,
   DeliveryChange,
   DeliveryFilter,
   DeliveryRecord,
@@ -54,7 +55,7 @@ export function openDeliveries(options: OpenDeliveries): Deliveries {
     return new Deliveries(opened, true, options);
   } catch (error) {
     opened.close();
-    throw error;
+    throw openingError(error, file);
   }
 }
 
@@ -172,6 +173,11 @@ export class Deliveries {
   /** The newest first, `limit` at most; `next` is the cursor of the following page. */
   list(filter: DeliveryFilter = {}, page: { limit?: number; cursor?: string | undefined } = {}): Promise<DeliveryPage> {
     return this.#search.list(filter, page.limit ?? 50, page.cursor);
+  }
+
+  /** One delivery as lists show it; undefined where there is none. */
+  summary(id: string): Delivery | undefined {
+    return this.#search.summary(id);
   }
 
   /** One delivery with payload and attempts; undefined where there is none. */

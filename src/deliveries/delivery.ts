@@ -132,6 +132,8 @@ export interface Gate {
 }
 
 export interface DeliveryFilter {
+  /** The id, or how it begins. */
+  id?: string | undefined;
   receiver?: string | undefined;
   state?: DeliveryState | undefined;
   /** Arrived at this moment or later. */
@@ -140,6 +142,7 @@ export interface DeliveryFilter {
   until?: Date | undefined;
   scope?: string | undefined;
   action?: string | undefined;
+  /** `type:owner/name`; with a `*`, which stands for anything, in either case of its letters. */
   repo?: string | undefined;
 }
 

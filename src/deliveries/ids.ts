@@ -18,6 +18,12 @@ export function textToId(text: string): number | undefined {
   return id <= MAX_ID ? id : undefined;
 }
 
+/** The least and the greatest id whose text begins so; undefined where none can. */
+export function idsFrom(prefix: string): [least: number, greatest: number] | undefined {
+  const least = textToId(prefix.padEnd(11, "0"));
+  return least === undefined ? undefined : [least, Number.parseInt(prefix.padEnd(11, "v"), 32)];
+}
+
 /** The next id after `last` at the time `now`: it never goes back, whatever the clock does. */
 export function nextId(last: number, now: number): number {
   return Math.max(last + 1, firstIdAt(now));

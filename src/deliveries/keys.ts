@@ -9,24 +9,28 @@ import type { Database } from "./database.ts";
  */
 const NEWEST = 16_384;
 
-/** Finds a delivery by its receiver and the sender's key. All calls are made inside a transaction. */
+/**
+ * Finds a delivery by its receiver and the sender's key, through a hash of both: whoever finds it looks at the delivery
+ * itself, because two keys may share a hash. All calls are made inside a transaction.
+ */
 export class Keys {
   readonly #find;
   readonly #put;
   readonly #remove;
   readonly #isOf;
-  #newest = new Map<string, number>();
+  /** Hash to delivery. */
+  #newest = new Map<number, number>();
   /** Once `#newest` was full: on its way into the table in order of hash; those before `#left` are there. */
-  #leaving = new Map<string, number>();
-  #order: { hash: number; name: string; id: number }[] = [];
+  #leaving = new Map<number, number>();
+  #order = new Float64Array();
   #left = 0;
   #leavingTo = 0;
   /** By the present transaction. */
-  #added: string[] = [];
-  #removed = new Map<number, string>();
+  #added: number[] = [];
+  #removed = new Map<number, number>();
 
   constructor(database: Database) {
-    this.#find = database.prepare("SELECT id FROM deliveries_keys WHERE hash = ?");
+    this.#find = database.prepare("SELECT id FROM deliveries_keys WHERE hash = ? AND id > ? ORDER BY id LIMIT 1");
     this.#put = database.prepare("INSERT OR IGNORE INTO deliveries_keys VALUES (?, ?)");
     this.#remove = database.prepare("DELETE FROM deliveries_keys WHERE hash = ? AND id = ?");
     this.#isOf = database.prepare("SELECT 1 FROM deliveries WHERE id = ? AND receiver = ? AND key = ?");
@@ -34,27 +38,36 @@ export class Keys {
 
   /** Takes up the keys that no table has yet. */
   load(rows: Iterable<{ id: number; receiver: number; key: string }>): void {
-    for (const row of rows) this.#newest.set(nameOf(row.receiver, row.key), row.id);
+    for (const row of rows) this.#newest.set(hashOf(row.receiver, row.key), row.id);
   }
 
   find(receiver: number, key: string): number | undefined {
-    const name = nameOf(receiver, key);
-    const known = this.#newest.get(name) ?? this.#leaving.get(name);
-    if (known !== undefined && !this.#removed.has(known)) return known;
-    for (const { id } of this.#find.all<{ id: number }>(hashOf(name))) if (this.#isOf.get(id, receiver, key)) return id;
-    return undefined;
+    const hash = hashOf(receiver, key);
+    for (const keys of [this.#newest, this.#leaving]) {
+      const id = keys.get(hash);
+      if (id !== undefined && this.#isOf.get(id, receiver, key)) return id;
+    }
+    for (let after = 0; ; ) {
+      const id = this.#find.get<{ id: number }>(hash, after)?.id;
+      if (id === undefined || this.#isOf.get(id, receiver, key)) return id;
+      after = id;
+    }
   }
 
   add(receiver: number, key: string, id: number): void {
-    const name = nameOf(receiver, key);
-    this.#newest.set(name, id);
-    this.#added.push(name);
+    const hash = hashOf(receiver, key);
+    // Another key with this hash, or one whose delivery was just removed: at once into the table, which holds any number.
+    if (this.#newest.has(hash)) this.#put.run(hash, id);
+    else {
+      this.#newest.set(hash, id);
+      this.#added.push(hash);
+    }
   }
 
   remove(receiver: number, key: string, id: number): void {
-    const name = nameOf(receiver, key);
-    this.#removed.set(id, name);
-    this.#remove.run(hashOf(name), id);
+    const hash = hashOf(receiver, key);
+    this.#removed.set(id, hash);
+    this.#remove.run(hash, id);
   }
 
   /**
@@ -69,17 +82,16 @@ export class Keys {
       this.#newest = new Map();
       this.#leavingTo = lastId;
       this.#left = 0;
-      this.#order = Array.from(this.#leaving, ([name, id]) => ({ hash: hashOf(name), name, id }));
-      this.#order.sort((a, b) => a.hash - b.hash);
+      this.#order = Float64Array.from(this.#leaving.keys()).sort();
     }
     const end = all ? this.#order.length : Math.min(this.#order.length, this.#left + 2 * this.#added.length);
     for (; this.#left < end; this.#left++) {
-      const entry = this.#order[this.#left];
-      if (entry && this.#leaving.get(entry.name) === entry.id && !this.#removed.has(entry.id))
-        this.#put.run(entry.hash, entry.id);
+      const hash = this.#order[this.#left] ?? 0;
+      const id = this.#leaving.get(hash);
+      if (id !== undefined && !this.#removed.has(id)) this.#put.run(hash, id);
     }
     if (this.#left < this.#order.length) return undefined;
-    this.#order = [];
+    this.#order = new Float64Array();
     this.#leaving = new Map();
     const to = this.#leavingTo;
     return all ? (this.settle(lastId, true) ?? to) : to;
@@ -88,7 +100,7 @@ export class Keys {
   /** Where the transaction stands. The function returned brings that back after a rollback. */
   mark(): () => void {
     const added = this.#added.length;
-    const removed = new Map(this.#removed);
+    const removed = this.#removed.size > 0 ? new Map(this.#removed) : undefined;
     const [newest, leaving, order, left, to] = [this.#newest, this.#leaving, this.#order, this.#left, this.#leavingTo];
     return () => {
       this.#newest = newest;
@@ -96,29 +108,25 @@ export class Keys {
       this.#order = order;
       this.#left = left;
       this.#leavingTo = to;
-      this.#removed = removed;
-      for (const name of this.#added.splice(added)) newest.delete(name);
+      this.#removed = removed ?? new Map();
+      for (const hash of this.#added.splice(added)) newest.delete(hash);
     };
   }
 
   committed(): void {
     this.#added = [];
-    for (const [id, name] of this.#removed)
-      for (const keys of [this.#newest, this.#leaving]) if (keys.get(name) === id) keys.delete(name);
-    this.#removed.clear();
+    for (const [id, hash] of this.#removed)
+      for (const keys of [this.#newest, this.#leaving]) if (keys.get(hash) === id) keys.delete(hash);
+    if (this.#removed.size > 0) this.#removed.clear();
   }
 }
 
-function nameOf(receiver: number, key: string): string {
-  return `${receiver} ${key}`;
-}
-
-/** 51 bits of two multiplicative hashes. Two keys may share one: whoever finds it looks at the delivery itself. */
-function hashOf(name: string): number {
-  let high = 0x9e3779b9;
+/** 51 bits of two multiplicative hashes. */
+function hashOf(receiver: number, key: string): number {
+  let high = 0x9e3779b9 ^ receiver;
   let low = 0x85ebca6b;
-  for (let i = 0; i < name.length; i++) {
-    const code = name.charCodeAt(i);
+  for (let i = 0; i < key.length; i++) {
+    const code = key.charCodeAt(i);
     high = Math.imul(high ^ code, 0x5bd1e995);
     low = Math.imul(low ^ code, 0x1b873593);
   }

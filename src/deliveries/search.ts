@@ -1,7 +1,7 @@
 import { HttpError } from "../errors.ts";
 import type { Value } from "./database.ts";
 import type { Attempt, AttemptOutcome, Delivery, DeliveryFilter, DeliveryRecord } from "./delivery.ts";
-import { firstIdAt, idToText, textToId } from "./ids.ts";
+import { firstIdAt, idsFrom, idToText, textToId } from "./ids.ts";
 import { CANCELLED, FAILED, FRESH, type Ledger, RUNNING, SUCCEEDED, stateName, WAITING } from "./ledger.ts";
 
 export interface FoundRow {
@@ -54,20 +54,28 @@ interface Segment {
 export class Search {
   readonly #ledger: Ledger;
   readonly #one;
+  readonly #full;
   readonly #content;
   readonly #attempts;
 
   constructor(ledger: Ledger) {
     const { database } = ledger;
     this.#ledger = ledger;
-    this.#one = database.prepare(`SELECT ${COLUMNS}, content FROM deliveries WHERE id = ?`);
+    this.#one = database.prepare(`SELECT ${COLUMNS} FROM deliveries WHERE id = ?`);
+    this.#full = database.prepare(`SELECT ${COLUMNS}, content FROM deliveries WHERE id = ?`);
     this.#content = database.prepare("SELECT headers, payload FROM deliveries_content WHERE id = ?");
     this.#attempts = database.prepare("SELECT * FROM deliveries_attempts WHERE delivery = ? ORDER BY number");
   }
 
+  summary(id: string): Delivery | undefined {
+    const number = textToId(id);
+    const row = number === undefined ? undefined : this.#one.get<FoundRow>(number);
+    return row && this.toDelivery(row);
+  }
+
   get(id: string): DeliveryRecord | undefined {
     const number = textToId(id);
-    const row = number === undefined ? undefined : this.#one.get<FoundRow & { content: number }>(number);
+    const row = number === undefined ? undefined : this.#full.get<FoundRow & { content: number }>(number);
     if (!row) return undefined;
     const content = this.#content.get<{ headers: string | null; payload: string }>(row.content);
     return {
@@ -172,10 +180,17 @@ export class Search {
     test("created < ?", filter.until?.getTime());
     test("scope = ?", filter.scope);
     test("action = ?", filter.action);
-    test("repo = ?", filter.repo);
+    if (filter.repo?.includes("*")) test("repo LIKE ? ESCAPE '\\'", likePattern(filter.repo));
+    else test("repo = ?", filter.repo);
 
     const range: string[] = [];
     const rangeValues: Value[] = [];
+    if (filter.id !== undefined) {
+      const ids = idsFrom(filter.id);
+      if (!ids) return [];
+      range.push("id >= ?", "id <= ?");
+      rangeValues.push(...ids);
+    }
     if (filter.since) {
       range.push("id >= ?");
       rangeValues.push(firstIdAt(filter.since.getTime()));
@@ -246,6 +261,10 @@ function where(segment: Segment, order: Order, tested: boolean): string {
   const [beyond, within] = order === "ASC" ? ["id > ?", "id <= ?"] : ["id < ?", "id >= ?"];
   const terms = [...segment.range, beyond, ...(tested ? [within, ...segment.tests] : [])];
   return `FROM deliveries ${segment.source} WHERE ${terms.join(" AND ")} ORDER BY id ${order}`;
+}
+
+function likePattern(glob: string): string {
+  return glob.replace(/[\\%_]/g, "\\$&").replaceAll("*", "%");
 }
 
 function byReceiver(segment: Omit<Segment, "source">, receiver: number): Segment {

@@ -1,5 +1,5 @@
 /** How every answer leaves: one way to write JSON, one place where errors become HTTP. */
-import { randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { NextFunction, Request, Response } from "express";
 import { HttpError, toError } from "../errors.ts";
@@ -9,12 +9,16 @@ import { REQUEST_ID_HEADER } from "../protocol/headers.ts";
 const REQUEST_ID = Symbol("request id");
 const SAFE_ID = /^[\w.:-]{1,128}$/;
 
+// Random once a process, then counted: an id must be unique, not secret, and this is the cheapest that is.
+const PROCESS = randomBytes(6).toString("hex");
+let requests = 0;
+
 /** The caller's `X-Request-Id` when it is a sane one, else our own; the same for the whole request. */
 export function requestIdOf(request: IncomingMessage & { [REQUEST_ID]?: string }): string {
   const known = request[REQUEST_ID];
   if (known !== undefined) return known;
   const given = request.headers[REQUEST_ID_HEADER];
-  const id = typeof given === "string" && SAFE_ID.test(given) ? given : randomUUID();
+  const id = typeof given === "string" && SAFE_ID.test(given) ? given : `${PROCESS}-${(++requests).toString(36)}`;
   request[REQUEST_ID] = id;
   return id;
 }
@@ -27,12 +31,16 @@ export function sendJson(
   json: string,
   headers?: Record<string, string>,
 ): void {
-  // A flat list is the form that Node writes out with the least work.
+  response.writeHead(status, headOf(request, json, headers));
+  response.end(request.method === "HEAD" ? undefined : json);
+}
+
+/** A flat list is the form that Node writes out with the least work. */
+function headOf(request: IncomingMessage, json: string, headers?: Record<string, string>): string[] {
   const head = ["Content-Type", "application/json", "Content-Length", String(Buffer.byteLength(json))];
   head.push("X-Request-Id", requestIdOf(request));
   if (headers) head.push(...Object.entries(headers).flat());
-  response.writeHead(status, head);
-  response.end(request.method === "HEAD" ? undefined : json);
+  return head;
 }
 
 export function sendNothing(request: IncomingMessage, response: ServerResponse): void {
@@ -58,12 +66,10 @@ export function answerErrors(log: Logger, headersOf: (error: HttpError) => Recor
     if (error.status >= 500 && error.status !== 503)
       log.error(toError(thrown).message, { path: request.path, requestId, error: toError(error.cause ?? thrown) });
     if (response.headersSent) return void response.destroy();
-    const unread = !request.complete;
-    // A client that waits for "100 Continue" has sent no body and, after this answer, must not: end the connection.
-    const waits = unread && request.headers.expect !== undefined;
-    const headers = { ...headersOf(error), ...error.headers, ...(waits && { Connection: "close" }) };
-    sendJson(request, response, error.status, JSON.stringify(error.toBody(requestId)), headers);
-    if (unread && !waits) drain(request);
+    const json = JSON.stringify(error.toBody(requestId));
+    const headers = { ...headersOf(error), ...error.headers };
+    if (request.complete) sendJson(request, response, error.status, json, headers);
+    else refuseUnread(request, response, error.status, headers, json);
   };
 }
 
@@ -82,13 +88,33 @@ function toHttpError(thrown: unknown): HttpError {
 const DRAIN_MS = 2000;
 
 /**
- * Reads away, for a moment, what a refused caller is still sending: closing at once would reset the connection, and
- * the caller would see that in place of its answer.
+ * Answers a caller whose body has not been read. The whole answer goes out at once; what the caller is still sending
+ * is read away, for a moment, before the response ends. Ended earlier, an answer with `Connection: close` would reset
+ * the connection, and the caller would see that in place of the answer.
  */
-function drain(request: IncomingMessage): void {
-  const timer = setTimeout(() => request.destroy(), DRAIN_MS);
+function refuseUnread(
+  request: Request,
+  response: Response,
+  status: number,
+  headers: Record<string, string>,
+  json: string,
+): void {
+  // A client that waits for "100 Continue" may never send its body, so the connection cannot be used again.
+  const waits = request.headers.expect !== undefined;
+  response.writeHead(status, headOf(request, json, waits ? { ...headers, Connection: "close" } : headers));
+  if (request.method === "HEAD") response.flushHeaders();
+  else response.write(json);
+  const giveUp = () => {
+    response.end();
+    request.destroy();
+  };
+  const timer = setTimeout(giveUp, DRAIN_MS);
   timer.unref();
-  request.once("close", () => clearTimeout(timer));
   request.on("error", () => {});
+  request.once("end", () => response.end());
+  request.once("close", () => {
+    clearTimeout(timer);
+    response.end();
+  });
   request.resume();
 }

@@ -1,14 +1,23 @@
 /** The HTTP server under the Express app: its limits, its speed, its end. */
-import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Express } from "express";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Express, Request, Response } from "express";
 import { StartError } from "../errors.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
-/** A header that takes longer than this to arrive is an attack or a dead connection. */
-const HEADERS_TIMEOUT_MS = 10_000;
-/** A whole request: the Hub itself gives up after 30 s. */
-const REQUEST_TIMEOUT_MS = 30_000;
+// An `import` of node:http reads all that it exports, also what loads a WebSocket client: 30 ms of every start.
+const http = process.getBuiltinModule("node:http");
+
+/** Milliseconds. Who is slower is answered 408. */
+interface Limits {
+  /** A header that takes longer than this to arrive is an attack or a dead connection. */
+  headersMs: number;
+  /** A whole request: the Hub itself gives up after 30 s. */
+  requestMs: number;
+  checkEveryMs: number;
+}
+
+const LIMITS: Limits = { headersMs: 10_000, requestMs: 30_000, checkEveryMs: 5000 };
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16_384;
 const MAX_CONNECTIONS = 10_000;
@@ -31,8 +40,14 @@ export interface Address {
 }
 
 /** @throws StartError when the address cannot be had. */
-export async function listen(app: Express, lifecycle: Lifecycle, address: Address): Promise<Listening> {
-  const server = makeServer(app);
+export async function listen(
+  app: Express,
+  lifecycle: Lifecycle,
+  address: Address,
+  limits: Limits = LIMITS,
+): Promise<Listening> {
+  const server = makeServer(app, limits);
+  const closeUnused = unusedCloser(server);
   await bind(server, address);
   const { port } = server.address() as AddressInfo;
   const { host } = address;
@@ -42,36 +57,39 @@ export async function listen(app: Express, lifecycle: Lifecycle, address: Addres
     host,
     port,
     close: (graceMs) => {
-      closing ??= close(server, lifecycle, graceMs);
+      closing ??= close(server, closeUnused, lifecycle, graceMs);
       return closing;
     },
   };
 }
 
-function makeServer(app: Express): Server {
+function makeServer(app: Express, { headersMs, requestMs, checkEveryMs }: Limits): Server {
   // Express gives every request and response its own prototype, which throws V8 off its fast paths. When the server
   // makes them with that very prototype from the start, Express's call changes nothing: about twice the requests.
-  class Req extends IncomingMessage {}
-  class Res<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {}
+  class Req extends http.IncomingMessage {}
+  class Res<Request extends IncomingMessage = IncomingMessage> extends http.ServerResponse<Request> {}
   Object.setPrototypeOf(Req.prototype, app.request);
   Object.setPrototypeOf(Res.prototype, app.response);
   Object.assign(app, { request: Req.prototype, response: Res.prototype });
 
-  const server = createServer(
+  // Called with a last resort of its own, or Express would make a new one for every request.
+  const answer = (request: IncomingMessage, response: ServerResponse) =>
+    app(request as Request, response as Response, () => response.destroy());
+  const server = http.createServer(
     {
       IncomingMessage: Req,
       ServerResponse: Res,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: 5000,
+      connectionsCheckingInterval: checkEveryMs,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
-    app,
+    answer,
   );
   server.maxConnections = MAX_CONNECTIONS;
   // The app itself says "100 Continue", once it knows that it wants the body.
-  server.on("checkContinue", app);
+  server.on("checkContinue", answer);
   return server;
 }
 
@@ -99,19 +117,42 @@ function bindProblem({ code, message }: NodeJS.ErrnoException, { host, port, var
   return message;
 }
 
-async function close(server: Server, lifecycle: Lifecycle, graceMs: number): Promise<void> {
+async function close(server: Server, closeUnused: () => void, lifecycle: Lifecycle, graceMs: number): Promise<void> {
   lifecycle.draining = true;
   const patience = Promise.withResolvers<void>();
   const timer = setTimeout(patience.resolve, graceMs);
   // While handlers end, the port stays open and answers 503: a sender learns more from that than from a closed door.
   await Promise.race([lifecycle.idle(), patience.promise]);
-  // Handlers that still run hear that time is up; live streams, which would never end by themselves, end here.
-  lifecycle.abort();
+  lifecycle.endStreams();
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A delivery whose body is still coming has its time too, and its connection is idle only after that.
+  const sweep = setInterval(closeUnused, SWEEP_MS);
+  closeUnused();
   await Promise.race([closed, patience.promise]);
+  clearInterval(sweep);
   clearTimeout(timer);
+  // Handlers that still run hear that time is up.
+  lifecycle.abort();
   server.closeAllConnections();
   await closed;
+}
+
+const SWEEP_MS = 20;
+
+/**
+ * Gives the function that closes connections on which nothing is going on. To Node those that have never sent a byte,
+ * which browsers open in advance, are not idle: they would hold up every shutdown to the end of its grace.
+ */
+function unusedCloser(server: Server): () => void {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return () => {
+    server.closeIdleConnections();
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  };
 }
 
 function openable(host: string): string {

@@ -163,6 +163,28 @@ export const payloadSchema = z.looseObject({
   updatedFiles: z.array(z.looseObject({})).optional(),
 });
 
+/** As many files as the Hub itself names in one payload. */
+const MAX_CHECKED = 10_000;
+
+/**
+ * What of a payload is worth checking: of a list no more than its first 10,000 entries. A few megabytes of wrong
+ * entries would become millions of issues, and those seconds and gigabytes.
+ */
+export function checkable<Payload>(payload: Payload): Payload {
+  if (typeof payload !== "object" || payload === null) return payload;
+  const { updatedRefs, updatedFiles, repo } = payload as Partial<Record<string, unknown>>;
+  const tags = (repo as { tags?: unknown } | null | undefined)?.tags;
+  if (!isLong(updatedRefs) && !isLong(updatedFiles) && !isLong(tags)) return payload;
+  return {
+    ...payload,
+    ...(isLong(updatedRefs) && { updatedRefs: updatedRefs.slice(0, MAX_CHECKED) }),
+    ...(isLong(updatedFiles) && { updatedFiles: updatedFiles.slice(0, MAX_CHECKED) }),
+    ...(isLong(tags) && { repo: { ...(repo as object), tags: tags.slice(0, MAX_CHECKED) } }),
+  };
+}
+
+const isLong = (list: unknown): list is unknown[] => Array.isArray(list) && list.length > MAX_CHECKED;
+
 /** `dataset:me/data`; the type alone where an event names no repo. */
 export function repoLabel({ repo }: WebhookPayload): string {
   return repo.name === undefined ? repo.type : `${repo.type}:${repo.name}`;

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpError, type Issue } from "../errors.ts";
-import { payloadSchema, type WebhookPayload } from "../protocol/payload.ts";
+import { checkable, payloadSchema, type WebhookPayload } from "../protocol/payload.ts";
 import { issuesOf, kindOf } from "./endpoint.ts";
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
@@ -66,7 +66,7 @@ export function readBody(
  */
 export function parsePayload(body: Buffer): WebhookPayload {
   const value = parseJson(body);
-  const checked = payloadSchema.safeParse(value);
+  const checked = payloadSchema.safeParse(checkable(value));
   if (checked.success) return value as WebhookPayload;
   const object = typeof value === "object" && value !== null && !Array.isArray(value);
   const found = object
@@ -75,7 +75,11 @@ export function parsePayload(body: Buffer): WebhookPayload {
   throw invalidPayload(found);
 }
 
-export function invalidPayload(issues: Issue[]): HttpError {
+/** Past so many the reader knows enough, and a small body full of mistakes must not become a huge answer. */
+const MAX_ISSUES = 20;
+
+export function invalidPayload(found: Issue[]): HttpError {
+  const issues = found.slice(0, MAX_ISSUES);
   const list = issues.map(({ path, message }) => (path ? `${path}: ${message}` : message)).slice(0, 3);
   const message = `the JSON is no payload of the Hub: ${list.join("; ")}${issues.length > 3 ? "; …" : ""}`;
   return new HttpError(422, message, { code: "payload_invalid", issues });
@@ -85,8 +89,9 @@ export function invalidPayload(issues: Issue[]): HttpError {
 const mayNameProto = (text: string) => text.includes("__proto__") || text.includes("\\u");
 
 function parseJson(body: Buffer): unknown {
-  if (!isUtf8(body)) throw malformed("the bytes are not UTF-8");
   const text = body[0] === 0xef ? body.toString("utf8").replace(/^\uFEFF/, "") : body.toString("utf8");
+  // Bytes that are no UTF-8 became replacement characters; only then is it worth to look at the bytes again.
+  if (text.includes("\ufffd") && !isUtf8(body)) throw malformed("the bytes are not UTF-8");
   try {
     return mayNameProto(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
   } catch (error) {

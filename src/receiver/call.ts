@@ -79,8 +79,9 @@ export function withoutSecrets(headers: IncomingHttpHeaders): Record<string, str
 }
 
 /**
- * The handler's result, or what `stillRunning` makes once the deadline has passed. `ended` hears of the true end, also after
- * the deadline, with what was thrown.
+ * The handler's result, or what `stillRunning` makes once the deadline has passed. `ended` hears of the true end, once,
+ * also after the deadline, with what was thrown. What is thrown on is always an Error: to Express a thrown nothing, or
+ * a word like "route", would be no failure but the wish to try the next route.
  */
 export function callInTime(
   endpoint: Endpoint,
@@ -90,16 +91,19 @@ export function callInTime(
   stillRunning: () => unknown,
   ended: (late: boolean, thrown: Error | null) => void,
 ): unknown {
-  let result: unknown;
+  let promise: Promise<unknown>;
   try {
-    result = endpoint.handler(payload, context);
-  } catch (error) {
-    ended(false, toError(error));
+    const result = endpoint.handler(payload, context);
+    if (!isPromise(result)) {
+      ended(false, null);
+      return result;
+    }
+    // Somebody else's thenable may answer twice; a promise of ours never does.
+    promise = Promise.resolve(result);
+  } catch (thrown) {
+    const error = toError(thrown);
+    ended(false, error);
     throw error;
-  }
-  if (!isPromise(result)) {
-    ended(false, null);
-    return result;
   }
   return new Promise((resolve, reject) => {
     let late = false;
@@ -107,15 +111,16 @@ export function callInTime(
       late = true;
       resolve(stillRunning());
     }, deadlineMs);
-    result.then(
+    promise.then(
       (value) => {
         clearTimeout(timer);
         ended(late, null);
         resolve(value);
       },
-      (error: unknown) => {
+      (thrown: unknown) => {
         clearTimeout(timer);
-        ended(late, toError(error));
+        const error = toError(thrown);
+        ended(late, error);
         reject(error);
       },
     );

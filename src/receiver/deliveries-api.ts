@@ -4,7 +4,8 @@ import { z } from "zod";
 import type { Deliveries } from "../deliveries/deliveries.ts";
 import type { Delivery, DeliveryFilter, DeliveryRecord } from "../deliveries/delivery.ts";
 import { HttpError } from "../errors.ts";
-import { sendJson } from "../http/answers.ts";
+import { sendJson, sendNothing } from "../http/answers.ts";
+import { DeliveriesStream } from "./deliveries-stream.ts";
 import { issuesOf } from "./endpoint.ts";
 
 interface DeliveriesApiOptions {
@@ -20,49 +21,75 @@ const time = z.iso
   .datetime({ offset: true, error: "expected a time as 2026-11-21T10:00:00Z" })
   .transform((text) => new Date(text));
 
+const word = (schema = z.string()) => schema.min(1).max(300).optional();
+
 const filterSchema = z.strictObject({
-  endpoint: z.string().optional(),
+  /** How the id begins. */
+  id: word(
+    z.string().regex(/^[0-9a-v]{1,11}$/, "expected an id or how it begins: up to 11 of the characters 0-9 and a-v"),
+  ),
+  endpoint: word(),
   state: z.enum(states, { error: `expected one of ${states.join(", ")}` }).optional(),
   since: time.optional(),
   until: time.optional(),
-  scope: z.string().optional(),
-  action: z.string().optional(),
-  repo: z.string().optional(),
+  scope: word(),
+  action: word(),
+  /** With `*` for anything. */
+  repo: word(z.string().refine((glob) => glob.split("*").length <= 4, "expected three `*` at most")),
 });
 
+const LIMITS = "expected a number from 1 to 500";
+
 const pageSchema = filterSchema.extend({
-  limit: z.coerce.number().int().min(1).max(500).default(50),
+  limit: z.coerce.number({ error: LIMITS }).int(LIMITS).min(1, LIMITS).max(500, LIMITS).default(50),
   cursor: z.string().optional(),
 });
 
-const replaySchema = z.strictObject({ filter: filterSchema.default({}), dryRun: z.boolean().default(false) });
+/** `text`: the payload as it arrived, to the letter, in place of what JSON makes of it. */
+const detailSchema = z.strictObject({ payload: z.enum(["json", "text"]).default("json") });
+
+/** The filter must be there, be it empty: a request whose body got lost must not replay everything. */
+const replaySchema = z.strictObject(
+  { filter: filterSchema, dryRun: z.boolean().default(false) },
+  { error: (issue) => (issue.code === "invalid_type" ? REPLAY_BODY : undefined) },
+);
+const REPLAY_BODY = 'expected JSON by content type and body, as {"filter": {"state": "failed"}, "dryRun": true}';
 
 export function deliveriesRoutes({ deliveries, guard, ending }: DeliveriesApiOptions): Router {
   const routes = Router();
+  const counts = () => {
+    if (!deliveries) return null;
+    const { pending, running, succeeded, failed, cancelled } = deliveries.stats();
+    return { pending, running, succeeded, failed, cancelled };
+  };
+  const live =
+    deliveries && new DeliveriesStream({ deliveries, toJson: summary, counts: () => counts() ?? {}, ending });
   const send = (request: Request, response: Response, body: unknown, status = 200) =>
-    sendJson(request, response, status, JSON.stringify(body), { "Cache-Control": "no-store" });
+    sendJson(request, response, status, JSON.stringify(body), NO_STORE);
 
   routes.use("/api/deliveries", guard);
   routes.get("/api/deliveries", async (request, response) => {
     const { limit, cursor, ...filter } = understand(pageSchema, request.query);
     if (!deliveries) return send(request, response, { deliveries: [], counts: null });
     const page = await deliveries.list(toFilter(filter), { limit, cursor });
-    const { pending, running, succeeded, failed, cancelled } = deliveries.stats();
-    const counts = { pending, running, succeeded, failed, cancelled };
     send(request, response, {
       deliveries: page.deliveries.map(summary),
-      counts,
+      counts: counts(),
       ...(page.next && { next: page.next }),
     });
   });
-  routes.get("/api/deliveries/stream", (request, response) => stream(request, response, deliveries, ending));
+  // 204 tells a browser not to ask again.
+  routes.get("/api/deliveries/stream", (request, response) =>
+    live ? live.serve(request, response) : sendNothing(request, response),
+  );
   routes.get("/api/deliveries/:id", (request, response) => {
+    const { payload: form } = understand(detailSchema, request.query);
     const delivery = deliveries?.get(request.params.id);
     if (!delivery) throw unknownDelivery(request.params.id);
-    send(request, response, detail(delivery));
+    sendJson(request, response, 200, detail(delivery, form), NO_STORE);
   });
   routes.post("/api/deliveries/replay", express.json({ limit: "100kb" }), async (request, response) => {
-    const { filter, dryRun } = understand(replaySchema, request.body ?? {});
+    const { filter, dryRun } = understand(replaySchema, request.body);
     if (!deliveries) return send(request, response, { count: 0, replayed: 0 });
     send(request, response, await deliveries.replayMany(toFilter(filter), { dryRun }));
   });
@@ -95,46 +122,11 @@ function summary({ receiver, attempts, key, serial, ...rest }: Delivery) {
   return { ...rest, endpoint: receiver, attemptsMade: attempts, ...(key !== undefined && { webhookId: key }) };
 }
 
-function detail({ payload, headers, record, ...delivery }: DeliveryRecord) {
-  return { ...summary(delivery), attempts: record, headers, payload: JSON.parse(payload) as unknown };
+/** One delivery as JSON text. Its payload is JSON already, and may be nested deeper than could be read and written anew. */
+function detail({ payload, headers, record, ...delivery }: DeliveryRecord, form: "json" | "text"): string {
+  const known = JSON.stringify({ ...summary(delivery), attempts: record, headers });
+  const text = payload.replace(/^\uFEFF/, "");
+  return `${known.slice(0, -1)},"payload":${form === "text" ? JSON.stringify(text) : text}}`;
 }
 
-/** A stream that nobody reads is dropped rather than kept in memory. */
-const MAX_BUFFERED_BYTES = 1_000_000;
-const MAX_STREAMS = 100;
-const HEARTBEAT_MS = 15_000;
-let streams = 0;
-
-/** Server-sent events: `change` with `{id, endpoint, state, attemptsMade, at}`. */
-function stream(request: Request, response: Response, deliveries: Deliveries | null, ending: AbortSignal): void {
-  if (streams >= MAX_STREAMS) {
-    const headers = { "Retry-After": "30" };
-    throw new HttpError(503, `there are ${MAX_STREAMS} live streams already: close one`, {
-      code: "too_many_streams",
-      headers,
-    });
-  }
-  streams++;
-  response.writeHead(200, {
-    "Content-Type": "text/event-stream",
-    "Cache-Control": "no-store",
-    "X-Accel-Buffering": "no",
-  });
-  response.write(": connected\n\n");
-  const write = (text: string) => {
-    if (response.writableLength > MAX_BUFFERED_BYTES) response.destroy();
-    else response.write(text);
-  };
-  const heartbeat = setInterval(() => write(": still here\n\n"), HEARTBEAT_MS);
-  const unsubscribe = deliveries?.subscribe(({ receiver, attempts, ...change }) => {
-    write(`event: change\ndata: ${JSON.stringify({ ...change, endpoint: receiver, attemptsMade: attempts })}\n\n`);
-  });
-  const end = () => response.end();
-  ending.addEventListener("abort", end);
-  request.on("close", () => {
-    streams--;
-    clearInterval(heartbeat);
-    unsubscribe?.();
-    ending.removeEventListener("abort", end);
-  });
-}
+const NO_STORE = { "Cache-Control": "no-store" };

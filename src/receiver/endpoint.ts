@@ -1,9 +1,9 @@
 /** An endpoint: one handler under one name, with its filter compiled. Made by the loader or by `addWebhook`. */
 import picomatch from "picomatch";
 import { z } from "zod";
-import type { Issue } from "../errors.ts";
+import { type Issue, toError } from "../errors.ts";
 import { filterTakes, isDocumentedEvent, scopes, scopeWithin } from "../protocol/events.ts";
-import { documentedEvents, type WebhookPayload } from "../protocol/payload.ts";
+import { checkable, documentedEvents, type WebhookPayload } from "../protocol/payload.ts";
 import type { Handler, Mode, WebhookOptions } from "./webhook.ts";
 
 export interface Endpoint {
@@ -38,7 +38,7 @@ const texts = z.union([
     .string()
     .min(1)
     .transform((one) => [one]),
-  z.array(z.string().min(1)).min(1),
+  z.array(z.string().min(1)).min(1, "expected a string or a list of strings, found an empty list"),
 ]);
 const repoGlob = /^[\w*{},!-]+:[^\s:]+$/;
 
@@ -143,10 +143,10 @@ function compileFilter(on: string[] | null, repos: string[] | null, refs: string
     (!isRef || (updatedRefs ?? []).some(({ ref }) => typeof ref === "string" && isRef(ref)));
 }
 
-function lacking({ event, ...rest }: WebhookPayload): Issue[] {
-  const name = `${event.scope}:${event.action}`;
+function lacking(payload: WebhookPayload): Issue[] {
+  const name = `${payload.event.scope}:${payload.event.action}`;
   if (!isDocumentedEvent(name)) return NOTHING;
-  const result = documentedEvents[name].safeParse({ event, ...rest });
+  const result = documentedEvents[name].safeParse(checkable(payload));
   return result.success ? NOTHING : issuesOf(result.error);
 }
 
@@ -177,7 +177,13 @@ function readSettings(
 ): { value?: unknown; problems: string[] } {
   if (schema === undefined) return { problems: [] };
   if (!(schema instanceof z.ZodType)) return { problems: [`settings: expected a zod object, found ${kindOf(schema)}`] };
-  const result = schema.safeParse(env);
+  let result: z.ZodSafeParseResult<unknown>;
+  try {
+    result = schema.safeParse(env);
+  } catch (error) {
+    // Zod throws where a check must be awaited, and what a person's own check throws.
+    return { problems: [`settings: the schema itself failed: ${toError(error).message}`] };
+  }
   if (result.success) return { value: result.data, problems: [] };
   // Only names and rules: what stands in the environment may be a secret.
   return {

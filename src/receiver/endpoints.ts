@@ -30,6 +30,8 @@ export interface EndpointsOptions extends Surroundings {
   replyDeadlineMs: number;
   /** Where background deliveries are stored; null when no handler needs it. */
   inbox: Inbox | null;
+  /** Write a line for each delivery? */
+  logsDeliveries: boolean;
 }
 
 /** What is known of a delivery while it goes through; the log line at its end is made of it. */
@@ -41,6 +43,14 @@ interface Passage {
 
 const PASSAGE = Symbol("passage");
 type PassingRequest = Request & { [PASSAGE]?: Passage };
+
+// Without a parameter in it: taking one out of the path is half of what Express does for a delivery.
+const ENDPOINT_PATH = /^\/webhooks\/[^/]+\/?$/i;
+
+/** Names are plain letters, so one that had to be escaped is none. */
+function nameIn(path: string): string {
+  return path.slice("/webhooks/".length, path.endsWith("/") ? -1 : undefined);
+}
 
 /** Mounted on the app itself: a router in between would cost every delivery a second round of matching. */
 export function mountEndpoints(app: Express, options: EndpointsOptions): void {
@@ -54,15 +64,14 @@ export function mountEndpoints(app: Express, options: EndpointsOptions): void {
 
   const findEndpoint = (request: PassingRequest, _response: Response, next: NextFunction) => {
     refuseWhileDraining();
-    const name = request.params.name as string;
-    const endpoint = registry.get(name);
-    if (!endpoint) throw unknownEndpoint(`/webhooks/${name}`);
+    const endpoint = registry.get(nameIn(request.path));
+    if (!endpoint) throw unknownEndpoint(request.path);
     request[PASSAGE] = { startedAt: performance.now(), endpoint, payload: null };
     refuseOtherMethods(request);
     next();
   };
 
-  // Callbacks, not promises, up to the handler: with promises alone the same path takes a tenth more.
+  // Callbacks up to the handler, not promises: this is the way of every delivery.
   const takeDelivery = (request: PassingRequest, response: Response, next: NextFunction) => {
     refuseOtherContent(request);
     refuseLargeContent(request, bodyLimit);
@@ -93,7 +102,7 @@ export function mountEndpoints(app: Express, options: EndpointsOptions): void {
     else answer(result);
   };
 
-  app.all("/webhooks/:name", findEndpoint, checkSecret(options.secrets), takeDelivery);
+  app.all(ENDPOINT_PATH, findEndpoint, checkSecret(options.secrets), takeDelivery);
   app.all("/webhooks{/*path}", (request) => {
     refuseWhileDraining();
     throw unknownEndpoint(request.path);
@@ -178,6 +187,9 @@ function logLateEnd(log: Logger, endpoint: Endpoint, requestId: string, error: E
   else log.info("a handler ended after its reply deadline", { endpoint: endpoint.name, requestId });
 }
 
+/** Words of a payload may be as long as a body: a line of the log is not. */
+const short = (text: string) => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
 /** One line and one count for every delivery, refused ones too. */
 function conclude(
   { startedAt, endpoint, payload }: Passage,
@@ -187,12 +199,12 @@ function conclude(
 ) {
   const ms = performance.now() - startedAt;
   options.tally.count(endpoint.name, status, ms);
-  if (!options.log.isInfoEnabled()) return;
+  if (!options.logsDeliveries) return;
   options.log.info("delivery", {
     endpoint: endpoint.name,
-    scope: payload?.event.scope,
-    action: payload?.event.action,
-    repo: payload && repoLabel(payload),
+    scope: payload?.event.scope && short(payload.event.scope),
+    action: payload && short(payload.event.action),
+    repo: payload && short(repoLabel(payload)),
     status,
     ms: Math.round(ms * 100) / 100,
     requestId: requestIdOf(request),

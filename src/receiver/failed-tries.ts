@@ -16,7 +16,8 @@ export class FailedTries {
 
   /** 0: this address may try. */
   waitSeconds(client: string): number {
-    const tries = this.#counts.get(this.#key(client)) ?? 0;
+    const key = this.#key(client);
+    const tries = this.#counts.get(key) ?? 0;
     return tries < TRIES ? 0 : Math.max(1, Math.ceil((this.#until - Date.now()) / 1000));
   }
 

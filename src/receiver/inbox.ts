@@ -60,9 +60,9 @@ export function openInbox({ config, registry, surroundings }: InboxOptions): Inb
         receiver: endpoint.name,
         key: typeof key === "string" && key !== "" ? key : undefined,
         serial: endpoint.serial && payload.repo.name ? `${payload.repo.type}:${payload.repo.name}` : undefined,
-        scope: payload.event.scope ?? "",
-        action: payload.event.action,
-        repo: repoLabel(payload),
+        scope: brief(payload.event.scope ?? ""),
+        action: brief(payload.event.action),
+        repo: brief(repoLabel(payload)),
         payload: text,
         headers: withoutSecrets(headers),
         rerun: endpoint.rerun,
@@ -76,6 +76,11 @@ export function openInbox({ config, registry, surroundings }: InboxOptions): Inb
       return full ? [`the backlog is full: ${pending} deliveries wait (BACKLOG_COUNT)`] : [];
     },
   };
+}
+
+/** Lists show these words, a page of them at once, and a sender may write megabytes into any. */
+function brief(word: string): string {
+  return word.slice(0, 300);
 }
 
 function attempt(

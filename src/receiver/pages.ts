@@ -1,14 +1,22 @@
 /** The static pages: a person's own folder first, the built-in one behind it. */
 import { statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import express, { type RequestHandler, Router } from "express";
+import express, { type RequestHandler, type Response, Router } from "express";
 import helmet from "helmet";
 
 export const BUILT_IN_PUBLIC = fileURLToPath(new URL("../../public", import.meta.url));
 
-/** `/inspect` is `inspect.html`. */
-const STATIC = { extensions: ["html"] };
+/**
+ * `/inspect` is `inspect.html`. It shows payloads and can act: it opens in a tab of its own, never inside another page.
+ * Told by the file and not by the path, which can be written in many ways.
+ */
+const STATIC = {
+  extensions: ["html"],
+  setHeaders: (response: Response, file: string) => {
+    if (basename(file) === "inspect.html") unframed(response.req, response, () => {});
+  },
+};
 
 /** A folder or a file to serve as the landing page, or an Express handler that answers in its place. */
 export type Ui = string | RequestHandler;
@@ -16,8 +24,6 @@ export type Ui = string | RequestHandler;
 export function pageRoutes(ui: Ui): Router {
   const routes = Router();
   routes.use(pageHeaders(["'self'", "https://huggingface.co"]));
-  // It shows payloads and can act: it opens in a tab of its own, never inside another page.
-  routes.use("/inspect", pageHeaders(["'none'"]));
   if (typeof ui === "function") routes.get("/", ui);
   else routes.use(ownPages(resolve(ui)));
   if (ui !== BUILT_IN_PUBLIC) routes.use(express.static(BUILT_IN_PUBLIC, STATIC));
@@ -30,6 +36,8 @@ function ownPages(path: string): RequestHandler {
   return (request, response, next) =>
     request.path === "/" ? response.sendFile(path) : folder(request, response, next);
 }
+
+const unframed = pageHeaders(["'none'"]);
 
 /** Scripts and styles come from files of ours alone. On a Space the landing page lives in an iframe of huggingface.co. */
 function pageHeaders(frameAncestors: string[]): RequestHandler {

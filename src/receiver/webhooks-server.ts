@@ -75,10 +75,9 @@ export class WebhooksServer {
   }
 
   async #start({ port, host }: LaunchOptions): Promise<RunningReceiver> {
-    const config = loadConfig();
-    if (port !== undefined) config.server.port = port;
-    if (host !== undefined) config.server.host = host;
-    if (this.#options.webhookSecret !== undefined) config.receiver.secrets = [this.#options.webhookSecret];
+    const { webhookSecret } = this.#options;
+    if (webhookSecret === "") throw new StartError("The server cannot start:", [EMPTY_SECRET]);
+    const config = loadConfig(undefined, { PORT: port?.toString(), HOST: host, WEBHOOK_SECRET: webhookSecret });
     const log = createLogger(config.log);
     const ui = this.#options.ui ?? config.server.publicDir;
     const receiver = await startReceiver({ config, log, registry: this.#registry, ui });
@@ -102,6 +101,8 @@ export class WebhooksServer {
     return made.endpoint;
   }
 }
+
+const EMPTY_SECRET = "webhookSecret is empty, which protects nothing: give one, or leave it out to use WEBHOOK_SECRET";
 
 let shared: { server: WebhooksServer; byHand: boolean } | null = null;
 

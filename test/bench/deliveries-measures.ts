@@ -4,19 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { NewDelivery } from "../../src/deliveries/delivery.ts";
 
-export interface Measure {
-  name: string;
-  /** What was measured, in `unit`. */
-  value: number;
-  unit: string;
-  /** The same as a share of `of`, measured in the same run. */
-  ratio?: number;
-  of?: string;
-  /** What the ratio (or the value) must reach or stay under. */
-  goal?: string;
-  reached?: boolean;
-}
-
 /** A folder on a real disk where there is one: /tmp may be memory. */
 export function benchFolder(): { folder: string; remove(): void } {
   const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), "bench-deliveries-"));
@@ -68,13 +55,4 @@ export function fsyncTimes(folder: string, times = 300): { p50: number; p99: num
 export function percentile(values: number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}
-
-export function print(measures: Measure[]): void {
-  for (const { name, value, unit, ratio, of, goal, reached } of measures) {
-    const shown = `${value >= 100 ? Math.round(value).toLocaleString("en") : value.toFixed(2)} ${unit}`;
-    const against = ratio === undefined ? "" : `${ratio.toFixed(2)} of ${of}`;
-    const verdict = goal === undefined ? "" : `${goal} ${reached ? "reached" : "NOT reached"}`;
-    process.stdout.write(`${name.padEnd(52)}${shown.padStart(18)}  ${against.padEnd(34)}${verdict}\n`);
-  }
 }

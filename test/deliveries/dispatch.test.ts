@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { HttpError, PermanentError } from "../../src/errors.ts";
-import { delivery, type Gate, gate, openTest, pass } from "../support/deliveries.ts";
+import { delivery, type Gate, gate, openTest, pass, turn, until } from "../support/deliveries.ts";
 
 const HOUR = 3_600_000;
 const SCHEDULE = [5_000, 30_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000];
@@ -226,16 +226,15 @@ describe("concurrency", () => {
       },
     };
   }
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
   async function finish(open: Map<string, Gate>, idle: Promise<void>) {
     let done = false;
     void idle.then(() => {
       done = true;
     });
-    while (!done) {
+    await until(() => {
       for (const one of open.values()) one.open();
-      await turn();
-    }
+      return done;
+    });
   }
 
   it("runs a burst of 10,000 with at most four at once, each once", async () => {
@@ -266,7 +265,7 @@ describe("concurrency", () => {
     const accepted = Array.from({ length: 600 }, (_, i) => inbox.accept(delivery(`slow-${i}`, { receiver: "slow" })));
     await Promise.all(accepted);
     await inbox.accept(delivery("quick", { receiver: "quick" }));
-    while (!open.has("quick")) await turn();
+    await until(() => open.has("quick"));
     expect([...open.keys()]).toEqual(["slow-0", "slow-1", "quick"]);
     await finish(open, inbox.idle());
     expect(most.get("slow")).toBe(2);
@@ -281,13 +280,13 @@ describe("concurrency", () => {
     const serial = (payload: string, key: string) => inbox.accept(delivery(payload, { serial: key }));
     const all = [serial("a1", "a"), serial("a2", "a"), serial("b1", "b"), serial("a3", "a"), serial("b2", "b")];
     await Promise.all([...all, inbox.accept(delivery("free"))]);
-    while (open.size < 3) await turn();
+    await until(() => open.size >= 3);
     expect([...open.keys()]).toEqual(["a1", "b1", "free"]);
     open.get("a1")?.open();
-    while (open.size < 4) await turn();
+    await until(() => open.size >= 4);
     expect([...open.keys()]).toEqual(["a1", "b1", "free", "a2"]);
     open.get("b1")?.open();
-    while (open.size < 5) await turn();
+    await until(() => open.size >= 5);
     expect([...open.keys()]).toEqual(["a1", "b1", "free", "a2", "b2"]);
     await finish(open, inbox.idle());
     expect([...open.keys()].filter((key) => key.startsWith("a"))).toEqual(["a1", "a2", "a3"]);

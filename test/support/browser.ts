@@ -80,7 +80,7 @@ async function whichBrowser(): Promise<LaunchOptions> {
       ...process.env,
       // A bare machine lacks these; where they are there, its own fit it better.
       ...(stdout.includes("not found") && { LD_LIBRARY_PATH: join(folder, "al2023", "lib") }),
-      ...(!existsSync("/etc/fonts/fonts.conf") && { FONTCONFIG_PATH: join(folder, "fonts") }),
+      ...(!existsSync("/etc/fonts/fonts.conf") && { FONTCONFIG_FILE: join(folder, "fonts.conf") }),
     },
   };
 }

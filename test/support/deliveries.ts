@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "@jest/globals";
+import type { Database } from "../../src/deliveries/database.ts";
 import { type Deliveries, type OpenDeliveries, openDeliveries } from "../../src/deliveries/deliveries.ts";
 import type { NewDelivery } from "../../src/deliveries/delivery.ts";
 import { onCleanup } from "./cleanup.ts";
@@ -89,4 +91,38 @@ export function gate<T = void>(): Gate<T> {
     fail = reject;
   });
   return { promise, open, fail };
+}
+
+/** What the file keeps of itself in counts must be what is there. */
+export function checkFile(database: Database): void {
+  expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  const counted = database
+    .prepare(
+      `SELECT total(state = 0) fresh, total(state = 1) succeeded, total(state = 2) waiting, total(state = 3) running,
+              total(state = 4) failed, total(state = 5) cancelled, total(CASE WHEN state IN (0, 2, 3) THEN bytes ELSE 0 END) bytes
+       FROM deliveries`,
+    )
+    .get();
+  const kept = database
+    .prepare("SELECT fresh, succeeded, waiting, running, failed, cancelled, bytes FROM deliveries_tally")
+    .get();
+  expect(kept).toEqual(counted);
+  expect(
+    database
+      .prepare("SELECT count(*) n FROM deliveries WHERE state = 0 AND id <= (SELECT seen_to FROM deliveries_tally)")
+      .get(),
+  ).toEqual({ n: 0 });
+}
+
+/** One turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits, turn by turn, for what is on its way; many turns without it are a failure. */
+export async function until(condition: () => boolean): Promise<void> {
+  for (let turns = 0; !condition(); turns++) {
+    if (turns > 100_000) throw new Error(`it never came true: ${condition}`);
+    await turn();
+  }
 }
