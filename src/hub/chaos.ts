@@ -45,29 +45,25 @@ function read(name: Name, value: string): number {
   throw new RangeError(`chaos: ${name}=${value}: write ${name === "seed" ? "a whole number" : "a share from 0 to 1"}`);
 }
 
-type Send = (message: Message & { body: string }, signal: AbortSignal) => Promise<Outcome>;
+type Send = (message: Message & { body: string }, tools: { readonly signal: AbortSignal }) => Promise<Outcome>;
 
 /** `send` with faults. */
-export function withChaos(
-  settings: ChaosSettings,
-  send: (message: Message, signal: AbortSignal) => Promise<Outcome>,
-  clock: Clock,
-): Send {
+export function withChaos(settings: ChaosSettings, send: (message: Message) => Promise<Outcome>, clock: Clock): Send {
   const random = seeded(settings.seed);
-  return async (message, signal) => {
+  return async (message, tools) => {
     // All the dice of a delivery at once: what one fault does must not change the luck of the others.
     const [reorder, drop, cut, duplicate, moment] = [random(), random(), random(), random(), random()];
     const wait = settings.delay + (reorder < settings.reorder ? REORDER_MS * moment : 0);
-    if (wait > 0) await pause(wait, clock, signal);
+    if (wait > 0) await pause(wait, clock, tools.signal);
     if (drop < settings.drop)
       return { status: null, body: "", problem: "chaos: this attempt was dropped", planned: true };
     if (cut < settings.cut) {
-      await send({ ...message, body: cutShort(message.body) }, signal);
+      await send({ ...message, body: cutShort(message.body) });
       const problem = "chaos: the connection was cut in the middle of the body";
       return { status: null, body: "", problem, planned: true };
     }
-    const outcome = await send(message, signal);
-    if (duplicate < settings.duplicate) await send(message, signal);
+    const outcome = await send(message);
+    if (duplicate < settings.duplicate) await send(message);
     return outcome;
   };
 }

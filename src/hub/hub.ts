@@ -17,7 +17,7 @@ import { HubFile } from "./file.ts";
 import { Jobs } from "./jobs.ts";
 import { hostOf, Outbox } from "./outbox.ts";
 import { Quota } from "./quota.ts";
-import { Sender } from "./sender.ts";
+import { type Message, Sender } from "./sender.ts";
 import { DEFAULT_HUB_SETTINGS, type HubSettings } from "./settings.ts";
 import { watchHealth } from "./suspension.ts";
 import { Targets } from "./targets.ts";
@@ -95,7 +95,8 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
     jobSpec: (user, id) => jobs.find(user, id)?.spec,
   });
   const chaos = settings.chaos === null ? null : parseChaos(settings.chaos);
-  const send = chaos ? withChaos(chaos, (...args) => sender.send(...args), clock) : sender.send.bind(sender);
+  const post = (message: Message) => sender.send(message);
+  const send = chaos ? withChaos(chaos, post, clock) : post;
   const outbox = new Outbox({
     webhook: (id) => store.get(id),
     send,

@@ -9,7 +9,7 @@ import type { Webhook } from "./webhook.ts";
 
 interface OutboxParts {
   webhook(id: string): Webhook | undefined;
-  send(message: Message & { body: string }, signal: AbortSignal): Promise<Outcome>;
+  send(message: Message & { body: string }, tools: AttemptTools): Promise<Outcome>;
   /** Runs a webhook's Job to its end. `problem` is null when it completed. */
   runJob(
     webhook: Webhook,
@@ -74,7 +74,7 @@ export class Outbox {
     throw new AttemptFailure(problem, { response: kept, retryAfter });
   };
 
-  async #send(webhook: Webhook, url: string, delivery: DeliveryToRun, { signal }: AttemptTools) {
+  async #send(webhook: Webhook, url: string, delivery: DeliveryToRun, tools: AttemptTools) {
     const { send, targets, userAgent } = this.#parts;
     const headers: Record<string, string> = {
       "content-type": "application/json",
@@ -83,9 +83,9 @@ export class Outbox {
     };
     if (webhook.secret !== null) headers[SECRET_HEADER] = webhook.secret;
     const body = withWebhook(delivery.payload, webhook.id);
-    const { status, body: text, problem, retryAfter, planned } = await send({ url, body, headers }, signal);
+    const { status, body: text, problem, retryAfter, planned } = await send({ url, body, headers }, tools);
     if (status !== null) targets.answered(hostOf(url));
-    else if (!signal.aborted && !planned) targets.unanswered(hostOf(url));
+    else if (!tools.signal.aborted && !planned) targets.unanswered(hostOf(url));
     const kept: Kept = text === "" ? { status } : { status, body: text };
     return { kept, problem, retryAfter };
   }
@@ -111,5 +111,14 @@ export function withWebhook(payload: string, id: string): string {
 
 /** What shares its fate: a host and port. */
 export function hostOf(url: string): string {
-  return new URL(url).host;
+  const known = hosts.get(url);
+  if (known !== undefined) return known;
+  if (hosts.size >= MAX_HOSTS) hosts.clear();
+  const { host } = new URL(url);
+  hosts.set(url, host);
+  return host;
 }
+
+/** Asked several times for each delivery, and parsing costs more than all the rest of the asking. */
+const hosts = new Map<string, string>();
+const MAX_HOSTS = 10_000;

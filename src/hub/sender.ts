@@ -55,17 +55,11 @@ export class Sender {
     });
   }
 
-  /** Never throws for what the other side does. `signal` ends it early. */
-  async send({ url, body, headers }: Message, signal: AbortSignal): Promise<Outcome> {
+  /** Never throws for what the other side does. `close()` ends what still runs. */
+  async send({ url, body, headers }: Message): Promise<Outcome> {
     const { origin, pathname, search } = new URL(url);
     const aborter = new AbortController();
-    const stop = () => aborter.abort();
-    let late = false;
-    const cancelTimer = this.#clock.setTimer(() => {
-      late = true;
-      stop();
-    }, this.#timeoutMs);
-    signal.addEventListener("abort", stop, { once: true });
+    const cancelTimer = this.#clock.setTimer(() => aborter.abort(), this.#timeoutMs);
     let status: number | null = null;
     try {
       const response = await this.#agent.request({
@@ -80,11 +74,10 @@ export class Sender {
       const text = await readStart(response.body);
       return { status, body: text, ...verdict(response) };
     } catch (error) {
-      const problem = late ? this.#lateness(status) : sentence(error, status);
+      const problem = aborter.signal.aborted ? this.#lateness(status) : sentence(error, status);
       return { status, body: "", problem };
     } finally {
       cancelTimer();
-      signal.removeEventListener("abort", stop);
     }
   }
 

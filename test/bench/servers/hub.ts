@@ -10,6 +10,7 @@ const hub = await startHub({
   version: "0",
 });
 process.send?.({ port: hub.port, startMs: performance.now() - begun });
+process.on("SIGINT", () => process.exit(0));
 process.on("message", async () => {
   await hub.idle();
   process.send?.({ idle: true, rss: process.memoryUsage().rss });
