@@ -58,9 +58,4 @@ export class HubFile {
   readonly write = async (work: () => void): Promise<void> => {
     await this.deliveries.acceptAll([], work);
   };
-
-  async close(graceMs: number): Promise<void> {
-    await this.deliveries.close(graceMs);
-    this.database.close();
-  }
 }

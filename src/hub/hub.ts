@@ -83,7 +83,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
   const { deliveries } = file;
   const cancelWaiting = (receiver: string) => deliveries.cancel({ receiver });
   const targets = new Targets(limits, () => clock.monotonic(), hostOfWebhook);
-  const store = new WebhookStore(file.database, file.write);
+  const store = new WebhookStore(file.database, file.write, clock.now() - settings.retention.ageMs);
   const quota = new Quota(file, settings.quota);
   const jobs = new Jobs(file, settings, options.path ?? DEFAULT_PATH);
   const callers = new Callers(settings);
@@ -117,9 +117,11 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
 
   const lifecycle = new Lifecycle();
   const end = async (graceMs: number) => {
+    // The attempts first: a Job or an answer that is cut off by this stop is then no failure of theirs.
+    await deliveries.close(graceMs);
     await jobs.close();
-    await file.close(graceMs);
     await sender.close();
+    file.database.close();
   };
   let listening: Listening;
   try {

@@ -15,7 +15,7 @@ interface OutboxParts {
     webhook: Webhook,
     delivery: JobDelivery,
     signal: AbortSignal,
-  ): Promise<{ job: string; problem: string | null }>;
+  ): Promise<{ job?: string; problem: string | null }>;
   targets: Targets;
   health: Health;
   /** Cancels what waits for a webhook. */
@@ -94,7 +94,7 @@ export class Outbox {
     const { id, payload, repo } = delivery;
     const forJob = { id, webhookId: idOfDelivery(delivery), payload: withWebhook(payload, webhook.id), repo };
     const { job, problem } = await this.#parts.runJob(webhook, forJob, signal);
-    const kept: Kept = { status: null, job };
+    const kept: Kept = job === undefined ? { status: null } : { status: null, job };
     return { kept, problem, retryAfter: undefined };
   }
 }

@@ -38,8 +38,10 @@ export class WebhookStore {
   readonly #live = new Map<string, Webhook>();
   readonly #byUser = new Map<string, Set<string>>();
 
-  constructor(database: Database, write: Write) {
+  /** @param forgetBefore webhooks deleted before this are forgotten, as their deliveries are */
+  constructor(database: Database, write: Write, forgetBefore: number) {
     this.#write = write;
+    database.prepare("DELETE FROM hub_webhooks WHERE deleted < ?").run(forgetBefore);
     this.#select = database.prepare("SELECT * FROM hub_webhooks WHERE id = ?");
     this.#replace = database.prepare(
       "INSERT OR REPLACE INTO hub_webhooks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

@@ -155,6 +155,37 @@ describe("a webhook with a Job", () => {
     expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.failures).toBe(1);
   });
 
+  it("runs it again when the hub stopped in the middle, and counts that as nobody's failure", async () => {
+    const folder = temporaryFolder();
+    const [once, again] = [join(folder, "once"), join(folder, "again")];
+    const test = await startTestHub({ ...ON, shutdownGraceMs: 0 });
+    const { api } = test;
+    const source = await run(
+      api,
+      `[ "$WEBHOOK_ID" ] || exit 0; [ -e ${once} ] && touch ${again} && exit 0; touch ${once}; sleep 100`,
+    );
+    const id = await addWebhook(api, { jobSourceId: source.id });
+    await publish(api, "repo:update");
+    while (!existsSync(once)) await api.get("/health");
+    await test.restart();
+    await test.hub.idle();
+    expect(existsSync(again)).toBe(true);
+    expect(await activityOf(api, id)).toMatchObject([
+      { state: "succeeded", attempts: [{}, { job: expect.any(String) }] },
+    ]);
+    expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.failures).toBe(0);
+  });
+
+  it("fails its deliveries with a reason while Jobs are off", async () => {
+    const test = await startTestHub(ON);
+    const { api } = test;
+    const id = await addWebhook(api, { jobSourceId: (await run(api, "true")).id });
+    await test.restart({ settings: { port: 0, scheduleMs: [] } });
+    await publish(api, "repo:update");
+    await test.hub.idle();
+    expect((await activityOf(api, id))[0]?.attempts[0]?.error).toContain("HUB_JOBS=process");
+  });
+
   it("can be changed to a url, and its secrets go with the Job", async () => {
     const { api } = await startTestHub(ON);
     const source = await run(api, "true");
