@@ -64,6 +64,28 @@ const secret = z
   .string()
   .regex(/^[\x21-\x7e]+$/, "use visible ASCII characters only, without spaces: the Hub sends it in a header");
 
+/** `a,b,c` as a list without empty entries. */
+const list = z.string().transform((text) =>
+  text
+    .split(",")
+    .map((one) => one.trim())
+    .filter((one) => one !== ""),
+);
+
+const TOKEN_RULE = "use visible ASCII characters only, without spaces: callers send it in a header";
+const token = z.string().regex(/^[\x21-\x7e]+$/, TOKEN_RULE);
+
+/** `user:token,user:token` as pairs. */
+const userTokens = list.transform((entries, context) => {
+  const pairs = entries.map((entry) => /^([A-Za-z0-9][A-Za-z0-9._-]{0,95}):([\x21-\x7e]+)$/.exec(entry));
+  if (pairs.every((pair) => pair !== null)) return pairs.map(([, user = "", token = ""]) => ({ user, token }));
+  context.addIssue({
+    code: "custom",
+    message: "write user:token pairs with commas between them, as alice:hf_a,bob:hf_b",
+  });
+  return z.NEVER;
+});
+
 const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: `write one of ${words.join(", ")}` });
 
@@ -102,6 +124,26 @@ export const variables = {
     HF_TOKEN_PATH: z.string().optional(),
     HF_HOME: z.string().optional(),
   }),
+  embeddedHub: z.object({
+    HUB_PORT: port.prefault("7861"),
+    HUB_HOST: z.string().default("127.0.0.1"),
+    HUB_PUBLIC_URL: httpUrl.optional(),
+    HUB_ALLOW_HOSTS: list.prefault(""),
+    HUB_TOKEN: token.optional(),
+    HUB_TOKENS: userTokens.prefault(""),
+    HUB_RATE_LIMIT: count.prefault("10000"),
+    HUB_ALLOW_TARGETS: list.prefault(""),
+    HUB_TIMEOUT: wait.prefault("30s"),
+    HUB_CONNECT_TIMEOUT: wait.prefault("10s"),
+    HUB_CONCURRENCY: count.prefault("256"),
+    HUB_CONCURRENCY_PER_TARGET: count.prefault("32"),
+    HUB_QUOTA: count.prefault("1000"),
+    HUB_SUSPEND_FAILURES: count.prefault("100"),
+    HUB_SUSPEND_AFTER: duration.prefault("24h"),
+    HUB_JOBS: oneOf(["off", "process"]).default("off"),
+    HUB_JOBS_AT_ONCE: count.prefault("2"),
+    HUB_JOB_TIMEOUT: wait.prefault("30m"),
+  }),
   space: z.object({
     SPACE_ID: z.string().optional(),
     SPACE_HOST: z.string().optional(),
@@ -111,7 +153,7 @@ export const variables = {
 export type Config = ReturnType<typeof loadConfig>;
 
 /** What was read is never shown in a problem of these. */
-const SECRET_VARIABLES = new Set(["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS", "HF_TOKEN"]);
+const SECRET_VARIABLES = new Set(["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS", "HF_TOKEN", "HUB_TOKEN", "HUB_TOKENS"]);
 
 /**
  * Reads the settings. `env` is the process's environment unless a test or a script gives its own; `overrides` win.
@@ -136,6 +178,7 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
   const receiver = read(variables.receiver);
   const deliveries = read(variables.deliveries);
   const hub = read(variables.hub);
+  const embedded = read(variables.embeddedHub);
   const space = read(variables.space);
   if (given.WEBHOOK_SECRET_PREVIOUS && !given.WEBHOOK_SECRET)
     problems.push("WEBHOOK_SECRET_PREVIOUS is set without WEBHOOK_SECRET: set the new secret there, or remove it");
@@ -169,6 +212,35 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
       retention: { ageMs: deliveries.RETENTION_AGE, count: deliveries.RETENTION_COUNT },
     },
     hub: { endpoint: hub.HF_ENDPOINT, token: hub.HF_TOKEN?.trim() || storedToken(hub) },
+    embeddedHub: {
+      host: embedded.HUB_HOST,
+      port: embedded.HUB_PORT,
+      publicUrl: embedded.HUB_PUBLIC_URL ?? null,
+      /** Names under which it may be asked, beside its address. */
+      allowHosts: embedded.HUB_ALLOW_HOSTS,
+      /** None: open to whoever reaches it, as user `me`, and bound to loopback only. */
+      tokens: [
+        ...(embedded.HUB_TOKEN === undefined ? [] : [{ user: "me", token: embedded.HUB_TOKEN }]),
+        ...(embedded.HUB_TOKENS ?? []),
+      ],
+      /** Requests of one user in five minutes. */
+      rateLimit: embedded.HUB_RATE_LIMIT,
+      /** Beside public addresses: CIDR ranges, addresses and host names. */
+      allowTargets: embedded.HUB_ALLOW_TARGETS,
+      timeoutMs: embedded.HUB_TIMEOUT,
+      connectTimeoutMs: embedded.HUB_CONNECT_TIMEOUT,
+      concurrency: embedded.HUB_CONCURRENCY,
+      concurrencyPerTarget: embedded.HUB_CONCURRENCY_PER_TARGET,
+      /** Deliveries of one webhook in 24 hours. */
+      quota: embedded.HUB_QUOTA,
+      suspendFailures: embedded.HUB_SUSPEND_FAILURES,
+      suspendAfterMs: embedded.HUB_SUSPEND_AFTER,
+      jobs: embedded.HUB_JOBS === "off" ? null : embedded.HUB_JOBS,
+      jobsAtOnce: embedded.HUB_JOBS_AT_ONCE,
+      jobTimeoutMs: embedded.HUB_JOB_TIMEOUT,
+      /** Where the commands of Jobs are looked for. */
+      jobPath: given.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+    },
     /** Set by the Hub on a Space. */
     space: space.SPACE_HOST ? { id: space.SPACE_ID ?? null, host: space.SPACE_HOST } : null,
   };

@@ -40,6 +40,26 @@ describe("the settings", () => {
         backlog: { count: 1_000_000, bytes: 1_000_000_000 },
       }),
       hub: { endpoint: "https://huggingface.co", token: null },
+      embeddedHub: {
+        host: "127.0.0.1",
+        port: 7861,
+        publicUrl: null,
+        allowHosts: [],
+        tokens: [],
+        rateLimit: 10_000,
+        allowTargets: [],
+        timeoutMs: 30_000,
+        connectTimeoutMs: 10_000,
+        concurrency: 256,
+        concurrencyPerTarget: 32,
+        quota: 1000,
+        suspendFailures: 100,
+        suspendAfterMs: 86_400_000,
+        jobs: null,
+        jobsAtOnce: 2,
+        jobTimeoutMs: 1_800_000,
+        jobPath: expect.any(String),
+      },
       space: null,
     });
   });
@@ -82,6 +102,37 @@ describe("the settings", () => {
     ["HF_ENDPOINT", "http://127.0.0.1:7861/", ({ hub }) => hub.endpoint, "http://127.0.0.1:7861"],
     ["HF_TOKEN", " hf_abc\n", ({ hub }) => hub.token, "hf_abc"],
     ["HF_TOKEN", "   ", ({ hub }) => hub.token, null],
+    ["HUB_PORT", "0", ({ embeddedHub }) => embeddedHub.port, 0],
+    ["HUB_HOST", "::1", ({ embeddedHub }) => embeddedHub.host, "::1"],
+    ["HUB_PUBLIC_URL", "http://hub:7861/", ({ embeddedHub }) => embeddedHub.publicUrl, "http://hub:7861"],
+    ["HUB_ALLOW_HOSTS", "hub, hub.local,", ({ embeddedHub }) => embeddedHub.allowHosts, ["hub", "hub.local"]],
+    ["HUB_TOKEN", "hf_me", ({ embeddedHub }) => embeddedHub.tokens, [{ user: "me", token: "hf_me" }]],
+    [
+      "HUB_TOKENS",
+      "a:hf_a, b:x:y",
+      ({ embeddedHub }) => embeddedHub.tokens,
+      [
+        { user: "a", token: "hf_a" },
+        { user: "b", token: "x:y" },
+      ],
+    ],
+    ["HUB_RATE_LIMIT", "5", ({ embeddedHub }) => embeddedHub.rateLimit, 5],
+    [
+      "HUB_ALLOW_TARGETS",
+      "10.0.0.0/8,receiver",
+      ({ embeddedHub }) => embeddedHub.allowTargets,
+      ["10.0.0.0/8", "receiver"],
+    ],
+    ["HUB_TIMEOUT", "1s", ({ embeddedHub }) => embeddedHub.timeoutMs, 1000],
+    ["HUB_CONNECT_TIMEOUT", "1s", ({ embeddedHub }) => embeddedHub.connectTimeoutMs, 1000],
+    ["HUB_CONCURRENCY", "1", ({ embeddedHub }) => embeddedHub.concurrency, 1],
+    ["HUB_CONCURRENCY_PER_TARGET", "1", ({ embeddedHub }) => embeddedHub.concurrencyPerTarget, 1],
+    ["HUB_QUOTA", "7", ({ embeddedHub }) => embeddedHub.quota, 7],
+    ["HUB_SUSPEND_FAILURES", "7", ({ embeddedHub }) => embeddedHub.suspendFailures, 7],
+    ["HUB_SUSPEND_AFTER", "7h", ({ embeddedHub }) => embeddedHub.suspendAfterMs, 25_200_000],
+    ["HUB_JOBS", "process", ({ embeddedHub }) => embeddedHub.jobs, "process"],
+    ["HUB_JOBS_AT_ONCE", "7", ({ embeddedHub }) => embeddedHub.jobsAtOnce, 7],
+    ["HUB_JOB_TIMEOUT", "1m", ({ embeddedHub }) => embeddedHub.jobTimeoutMs, 60_000],
     ["SPACE_HOST", "me-hooks.hf.space", ({ space }) => space, { id: null, host: "me-hooks.hf.space" }],
     ["SPACE_ID", "me/hooks", ({ space }) => space, null],
   ];
@@ -116,6 +167,8 @@ describe("the settings", () => {
     ["BACKLOG_SIZE", ["1"], /size with its unit/],
     ["RETENTION_AGE", ["30"], /duration with its unit/],
     ["RETENTION_COUNT", ["0"], /whole number/],
+    ["HUB_JOBS", ["docker"], /off, process/],
+    ["HUB_TIMEOUT", ["30d"], /at most 24d/],
   ];
   it.each(bad.flatMap(([name, values, mend]) => values.map((value) => ({ name, value, mend }))))(
     "refuse $name=$value, showing both and the mend",
@@ -207,4 +260,15 @@ describe(".env.example", () => {
       receiver: { ...load().receiver, handlerEnv: null },
     });
   });
+});
+
+describe("tokens of the embedded hub", () => {
+  it.each([{ HUB_TOKEN: "hf_ä" }, { HUB_TOKENS: "alice" }, { HUB_TOKENS: "alice:hf_ä" }])(
+    "are refused without being shown (%j)",
+    (env) => {
+      const [problem = ""] = problemsOf(env);
+      expect(problem).toMatch(/^HUB_TOKENS? is not usable/);
+      expect(problem).not.toContain("ä");
+    },
+  );
 });

@@ -5,14 +5,17 @@ import { StartError, toError } from "../errors.ts";
 import { Failure, UsageError } from "./exit.ts";
 import { flushed, note, noteError } from "./output.ts";
 import { CommanderError, commandNamed, exitCodeOf, makeProgram } from "./program.ts";
+import { type Service, staying } from "./stay.ts";
 
 dotenv.config({ quiet: true });
 const args = process.argv.slice(2);
 
 // A server ends by its own signals, in good order; everything else ends at once.
-if (commandNamed(args)?.staysUp) {
+if (commandNamed(args)?.staysUp?.(args)) {
   const code = await run();
   if (code !== 0) process.exitCode = code;
+  const service = staying();
+  if (service) stopOnSignals(service);
 } else {
   process.once("SIGINT", () => process.exit(130));
   process.once("SIGTERM", () => process.exit(143));
@@ -22,6 +25,19 @@ if (commandNamed(args)?.staysUp) {
     process.exit(1);
   });
   void run().then(end);
+}
+
+/** Ends a service in good order; the second signal means now. */
+function stopOnSignals(service: Service): void {
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) process.exit(130);
+    stopping = true;
+    await service.close();
+    await end(0);
+  };
+  process.on("SIGINT", () => void stop());
+  process.on("SIGTERM", () => void stop());
 }
 
 /** What a library or a person's handler left open must not hold up the end. */

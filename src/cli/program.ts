@@ -7,7 +7,7 @@ interface CommandEntry {
   summary: string;
   load(): Promise<{ define(command: Command): void }>;
   /** It is a server: it goes on after its start, and ends in good order on SIGINT and SIGTERM. */
-  staysUp?: boolean;
+  staysUp?: (args: readonly string[]) => boolean;
 }
 
 const commands: readonly CommandEntry[] = [
@@ -15,7 +15,7 @@ const commands: readonly CommandEntry[] = [
     name: "serve",
     summary: "start the receiver",
     load: () => import("./serve.ts"),
-    staysUp: true,
+    staysUp: () => true,
   },
   {
     name: "trigger",
@@ -32,6 +32,12 @@ const commands: readonly CommandEntry[] = [
     summary: "run one handler once, without a server",
     load: () => import("./receive.ts"),
   },
+  {
+    name: "hub",
+    summary: "start a hub of your own, whose webhooks really fire",
+    load: () => import("./hub.ts"),
+    staysUp: (args) => !args.includes("emit"),
+  },
 ];
 
 export const version = (
@@ -44,6 +50,7 @@ Examples:
   $ hubhook trigger repo.content:update --repo dataset:me/data
   $ hubhook receive trigger_training --event repo.content:update
   $ hubhook deliveries ls --state failed
+  $ hubhook hub
 
 Exit codes: 0 done, 1 failed, 2 wrong words.`;
 

@@ -1,7 +1,7 @@
 /** The words that describe an event on the command line, and the payload they make. */
 import { type Command, Option } from "commander";
 import { documentedEventNames, isDocumentedEvent, scopes, scopeWithin } from "../protocol/events.ts";
-import { parseRepo } from "../protocol/repo.ts";
+import { parseRepo, type RepoRef } from "../protocol/repo.ts";
 import { type CompletePayload, completePayload, type PartialPayload } from "../protocol/sample.ts";
 import { assign } from "./assign.ts";
 import { UsageError } from "./exit.ts";
@@ -31,17 +31,24 @@ export function sampleOptions(command: Command): Command {
 export function sampleFrom(eventName: string, options: SampleOptions, endpoint: string): CompletePayload {
   checkEventName(eventName);
   const [scope = "", action = ""] = eventName.split(":");
-  const repo = options.repo === undefined ? undefined : parseRepo(options.repo);
-  if (repo === null)
-    throw new UsageError(
-      `--repo "${options.repo}": write type:owner/name, as model:me/m, dataset:me/d, space:me/s or bucket:me/b`,
-    );
+  const repo = repoOption(options.repo);
   const given = { event: { scope, action }, ...(repo && { repo }) };
   for (const assignment of options.set) assign(given, assignment);
   return completePayload(given as PartialPayload, { endpoint });
 }
 
-function checkEventName(name: string): void {
+/** What `--repo` names, if anything. @throws UsageError */
+export function repoOption(text: string | undefined): RepoRef | undefined {
+  const repo = text === undefined ? undefined : parseRepo(text);
+  if (repo === null)
+    throw new UsageError(
+      `--repo "${text}": write type:owner/name, as model:me/m, dataset:me/d, space:me/s or bucket:me/b`,
+    );
+  return repo;
+}
+
+/** @throws UsageError */
+export function checkEventName(name: string): void {
   if (isDocumentedEvent(name)) return;
   if (isNarrower(name)) {
     const slip = nearest(name, documentedEventNames, 2);

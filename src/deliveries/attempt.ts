@@ -1,6 +1,6 @@
 import { PermanentError, toError } from "../errors.ts";
 import type { Clock } from "./clock.ts";
-import type { AttemptOutcome, DeliveryToRun, MakeAttempt } from "./delivery.ts";
+import { AttemptFailure, type AttemptOutcome, type DeliveryToRun, type MakeAttempt } from "./delivery.ts";
 
 const LOG_LIMIT = 16_000;
 const RESPONSE_LIMIT = 20_000;
@@ -69,7 +69,8 @@ export function makeAttempt(
     try {
       const error = toError(thrown);
       const wished = wishedGap(error, clock.now());
-      end("failed", { error: explain(error), permanent: error instanceof PermanentError, wished });
+      const { response } = toJson(error instanceof AttemptFailure ? error.response : undefined);
+      end("failed", { error: explain(error), permanent: error instanceof PermanentError, wished, response });
     } catch {
       end("failed", { error: "an error was thrown that cannot be read" });
     }

@@ -154,7 +154,7 @@ export class Deliveries {
     deliveries: readonly NewDelivery[] | (() => readonly NewDelivery[]),
     within?: (database: Database) => void,
   ): Promise<Accepted[]> {
-    if (await this.#closing) throw closed();
+    if (this.#closing !== undefined) throw closed();
     const taken = await this.#write(() => {
       within?.(this.#database);
       return this.#intake
@@ -194,7 +194,7 @@ export class Deliveries {
    * @throws HttpError 404 `delivery_unknown`, 503 as `accept`
    */
   async replay(id: string): Promise<{ id: string; replayOf: string }> {
-    if (await this.#closing) throw closed();
+    if (this.#closing !== undefined) throw closed();
     const source = textToId(id);
     const taken = source === undefined ? undefined : await this.#write(() => this.#intake.replay(source));
     if (!taken) throw new HttpError(404, `there is no delivery ${id}`, { code: "delivery_unknown" });
@@ -212,7 +212,7 @@ export class Deliveries {
     let replayed = 0;
     if (dryRun) return { count, replayed };
     for await (const rows of this.#search.steps(filter, STEP)) {
-      if (await this.#closing) throw closed();
+      if (this.#closing !== undefined) throw closed();
       const taken = await this.#write(() => rows.map((row) => this.#intake.replay(row.id)));
       for (const one of taken) {
         if (!one) continue;

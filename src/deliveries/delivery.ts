@@ -100,6 +100,37 @@ export interface AttemptTools {
  */
 export type MakeAttempt = (delivery: DeliveryToRun, tools: AttemptTools) => unknown;
 
+/** A failed attempt that has something to keep, as what the other side answered. */
+export class AttemptFailure extends Error {
+  override readonly name = "AttemptFailure";
+  /** Kept with the attempt like what a success returns. */
+  readonly response: unknown;
+  readonly retryAfter: number | Date | undefined;
+
+  constructor(message: string, { response, retryAfter, cause }: AttemptFailureOptions = {}) {
+    super(message, { cause });
+    this.response = response;
+    this.retryAfter = retryAfter;
+  }
+}
+
+interface AttemptFailureOptions {
+  response?: unknown;
+  retryAfter?: number | Date | undefined;
+  cause?: unknown;
+}
+
+/**
+ * Lets receivers that share something, as a host, run only so much together, or hold on altogether. Asked inside the
+ * transaction, so it answers at once; every `enter` that let a delivery in is followed by one `leave`.
+ */
+export interface Gate {
+  /** May one more delivery of this receiver begin? 0: yes; else the milliseconds after which to ask again. */
+  enter(receiver: string): number;
+  /** An attempt has ended. @returns a receiver that was refused and may be asked again now */
+  leave(receiver: string): string | undefined;
+}
+
 export interface DeliveryFilter {
   /** The id, or how it begins. */
   id?: string | undefined;

@@ -14,6 +14,8 @@ import type { Operation } from "./writer.ts";
 const LONGEST_SLEEP_MS = 60_000;
 /** Fresh deliveries looked at in one transaction: those of busy receivers are passed over, each once. */
 const LOOK_LIMIT = 256;
+/** Due deliveries read at once where a gate may refuse them: those were read for nothing. */
+const GATED_LOOK = 16;
 
 interface Run {
   candidate: Candidate;
@@ -133,6 +135,7 @@ export class Dispatcher {
     this.#claims = [];
     const now = this.#parts.ledger.schedule.now();
     for (const { lane } of claims) {
+      this.#leave(lane, now);
       this.#lanes.freed(lane, now);
       this.#lanes.expect(lane.receiver, now);
     }
@@ -144,15 +147,15 @@ export class Dispatcher {
 
   #claimDue(now: number): void {
     const { runs } = this.#parts;
-    const ready = this.#lanes.ready(now);
-    while (ready.size > 0 && this.#free > 0) {
+    // Looked at anew in each round: whoever leaves the gate may have made room for a lane that was not ready before.
+    for (let ready = this.#lanes.ready(now); ready.size > 0 && this.#free > 0; ready = this.#lanes.ready(now)) {
       const share = Math.ceil(this.#free / ready.size);
       for (const lane of ready) {
         const want = Math.min(share, this.#free, lane.limit - lane.running);
         if (want <= 0) break;
-        const candidates = runs.due(lane.receiver, now, want);
-        for (const candidate of candidates) this.#take(candidate, lane);
-        if (candidates.length < want) this.#lanes.reschedule(lane, runs.nextDue(lane.receiver));
+        const { wait, all } = this.#takeDue(lane, now, want);
+        if (wait > 0) this.#lanes.reschedule(lane, now + wait);
+        else if (all) this.#lanes.reschedule(lane, runs.nextDue(lane.receiver));
         else this.#lanes.served(lane);
       }
     }
@@ -169,14 +172,46 @@ export class Dispatcher {
       ledger.counts.seenTo = last.id;
       for (const candidate of candidates) {
         const lane = this.#lanes.get(candidate.receiver);
-        if (lane.running < lane.limit && lane.nextDue > now) this.#take(candidate, lane);
+        const mayRun = lane.running < lane.limit && lane.nextDue > now;
+        const wait = mayRun ? this.#enter(lane) : 0;
+        if (mayRun && wait === 0) this.#take(candidate, lane);
         else {
           runs.park(candidate, now);
-          this.#lanes.expect(lane.receiver, now);
+          this.#lanes.expect(lane.receiver, now + wait);
         }
       }
     }
     if (looked >= LOOK_LIMIT) this.#parts.wake();
+  }
+
+  /** Takes what the gate lets in, up to `want`. `wait`: it let no more in; `all`: there is no more that is due. */
+  #takeDue(lane: Lane, now: number, want: number): { wait: number; all: boolean } {
+    const { runs, settings } = this.#parts;
+    // Asked before the file is read: a gate may be closed for long.
+    let wait = this.#enter(lane);
+    if (wait > 0) return { wait, all: false };
+    const most = settings.gate ? Math.min(want, GATED_LOOK) : want;
+    const candidates = runs.due(lane.receiver, now, most);
+    if (candidates.length === 0) this.#leave(lane, now);
+    for (const [at, candidate] of candidates.entries()) {
+      // Only for one that is there: who is refused is asked again when another leaves, and must have a use for it.
+      if (at > 0) wait = this.#enter(lane);
+      if (wait > 0) return { wait, all: false };
+      this.#take(candidate, lane);
+    }
+    return { wait: 0, all: candidates.length < most };
+  }
+
+  #enter(lane: Lane): number {
+    const { settings, ledger } = this.#parts;
+    return settings.gate?.enter(ledger.receivers.nameOf(lane.receiver)) ?? 0;
+  }
+
+  #leave(lane: Lane, now: number): void {
+    const { settings, ledger } = this.#parts;
+    const next = settings.gate?.leave(ledger.receivers.nameOf(lane.receiver));
+    const receiver = next === undefined ? undefined : ledger.receivers.find(next);
+    if (receiver !== undefined) this.#lanes.expect(receiver, now);
   }
 
   #take(candidate: Candidate, lane: Lane): void {
@@ -204,6 +239,7 @@ export class Dispatcher {
     const { ledger, runs, write, tell } = this.#parts;
     const { candidate, lane } = run;
     this.#running.delete(candidate.id);
+    this.#leave(lane, ledger.schedule.now());
     this.#lanes.freed(lane, ledger.schedule.now());
     this.attempts[ending.outcome]++;
     let after: Aftermath;

@@ -1,8 +1,12 @@
+import type { Gate } from "./delivery.ts";
+
 export interface DeliveriesSettings {
   /** Attempts running at once. */
   concurrency: number;
   /** Of those, at most so many for one receiver; undefined: no limit of its own. Asked when a receiver is first seen. */
   perReceiver: (receiver: string) => number | undefined;
+  /** What receivers share; undefined: nothing. */
+  gate?: Gate | undefined;
   attemptTimeoutMs: number;
   /** The gap before the second attempt, before the third …; after the last gap's attempt a delivery has failed. */
   scheduleMs: readonly number[];

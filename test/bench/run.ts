@@ -4,6 +4,7 @@
  */
 import { benchDeliveries } from "./deliveries.ts";
 import { benchDurable } from "./durable.ts";
+import { benchHub } from "./hub.ts";
 import { benchMemory } from "./memory.ts";
 import { benchReceiver } from "./receiver.ts";
 import { type Measure, print, write } from "./report.ts";
@@ -15,6 +16,7 @@ const suites: Record<string, () => Promise<Measure[]>> = {
   memory: benchMemory,
   durable: benchDurable,
   deliveries: benchDeliveries,
+  hub: benchHub,
 };
 
 const asked = process.argv.slice(2);

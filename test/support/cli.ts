@@ -49,8 +49,17 @@ export interface Served extends AsyncDisposable {
 }
 
 /** A receiver on a free port, started by `hubhook serve`. */
-export async function serve(args: string[], run: Run = {}): Promise<Served> {
-  const child = spawnHubhook(["serve", "--port", "0", ...args], run);
+export function serve(args: string[], run: Run = {}): Promise<Served> {
+  return started(["serve", "--port", "0", ...args], run);
+}
+
+/** A hub on a free port, started by `hubhook hub`. */
+export function serveHub(args: string[], run: Run = {}): Promise<Served> {
+  return started(["hub", "--port", "0", ...args], run);
+}
+
+async function started(args: string[], run: Run): Promise<Served> {
+  const child = spawnHubhook(args, run);
   const closed = once(child, "close");
   const stderr = text(child.stderr);
   let stdout = "";

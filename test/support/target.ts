@@ -38,7 +38,9 @@ export async function startTarget(...script: [Behaviour, ...Behaviour[]]): Promi
   const requests: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const { method = "", url = "", headers } = request;
-    const body = await text(request);
+    const body = await text(request).catch(() => null);
+    // Cut on the way: nothing has arrived.
+    if (body === null) return;
     const behaviour = script[Math.min(requests.length, script.length - 1)] ?? script[0];
     requests.push({ method, url, headers, body });
     server.emit("received");

@@ -1,0 +1,35 @@
+/** Who one is here, and what the official clients ask before anything else. */
+import { Router } from "express";
+import { answer } from "./answer.ts";
+import { type Callers, callerOf } from "./callers.ts";
+import { userIdOf } from "./ids.ts";
+
+export function accountRoutes(callers: Callers): Router {
+  const routes = Router();
+  routes.get("/api/whoami-v2", (request, response) => {
+    const name = callerOf(response);
+    answer(request, response, {
+      type: "user",
+      id: userIdOf(name),
+      name,
+      fullname: name,
+      isPro: false,
+      orgs: [],
+      auth: { type: "access_token", accessToken: { displayName: "hubhook hub", role: "write" } },
+    });
+  });
+  routes.get("/api/hub/csrf-token", (request, response) => {
+    answer(request, response, { token: callers.open ? callers.csrfToken : null });
+  });
+  return routes;
+}
+
+/** Asked by each process of `hf`, before it has a token to show. None is known here, so none is looked for. */
+export function publicRoutes(): Router {
+  const routes = Router();
+  routes.get("/api/agent-harnesses", (request, response) =>
+    answer(request, response, { standardEnvVars: [], harnesses: {} }),
+  );
+  routes.get("/health", (request, response) => answer(request, response, { status: "ok" }));
+  return routes;
+}

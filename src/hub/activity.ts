@@ -1,0 +1,147 @@
+/** A webhook's deliveries as people see them, and how to send old ones again. */
+import type { Deliveries } from "../deliveries/deliveries.ts";
+import type { Attempt, DeliveryChange, DeliveryFilter, DeliveryRecord } from "../deliveries/delivery.ts";
+import { HttpError } from "../errors.ts";
+import { idOfDelivery, type Kept, withWebhook } from "./outbox.ts";
+import type { Webhook } from "./webhook.ts";
+
+/** A replay is waited for so much longer than an attempt may take. */
+const PATIENCE_MS = 2_000;
+
+interface ActivityParts {
+  deliveries: Deliveries;
+  /** The webhook of this user, deleted ones too; 404 where there is none. */
+  owned(user: string, id: string): Webhook;
+  /** Lets the next attempt be made although the target is thought dead. */
+  endPause(webhook: Webhook): void;
+  timeoutMs: number;
+  setTimer(run: () => void, ms: number): () => void;
+}
+
+export interface Replayed {
+  id: string;
+  /** The target's answer; 0 when none came. */
+  status: number;
+  error?: string | undefined;
+}
+
+export class Activity {
+  readonly #parts: ActivityParts;
+
+  constructor(parts: ActivityParts) {
+    this.#parts = parts;
+  }
+
+  /** The newest first. */
+  async list(
+    user: string,
+    webhook: string,
+    filter: DeliveryFilter,
+    page: { limit: number; cursor?: string | undefined },
+  ) {
+    const { deliveries } = this.#parts;
+    this.#parts.owned(user, webhook);
+    const found = await deliveries.list({ ...filter, receiver: webhook }, page);
+    const shown = found.deliveries.flatMap(({ id }) => deliveries.get(id) ?? []).map(shownDelivery);
+    return { deliveries: shown, ...(found.next && { next: found.next }) };
+  }
+
+  /** Sends an old delivery again, to the present url, and waits for the answer. */
+  async replay(user: string, id: string, log: string): Promise<Replayed> {
+    const { deliveries, endPause } = this.#parts;
+    const webhook = this.#replayable(user, id);
+    if (deliveries.get(log)?.receiver !== id)
+      throw new HttpError(404, `webhook ${id} has no delivery ${log} in its activity`, { code: "delivery_unknown" });
+    endPause(webhook);
+    const ended = this.#firstEnd();
+    try {
+      const replay = await deliveries.replay(log);
+      await ended.of(replay.id);
+      const attempt = deliveries.get(replay.id)?.record[0];
+      const { status } = keptOf(attempt);
+      return { id: replay.id, status: status ?? 0, ...(attempt?.error !== undefined && { error: attempt.error }) };
+    } finally {
+      ended.stop();
+    }
+  }
+
+  /** Sends all again that match; with `dryRun` only counts them. */
+  replayMany(user: string, id: string, filter: DeliveryFilter, dryRun: boolean) {
+    const webhook = this.#replayable(user, id);
+    if (!dryRun) this.#parts.endPause(webhook);
+    return this.#parts.deliveries.replayMany({ ...filter, receiver: id }, { dryRun });
+  }
+
+  #replayable(user: string, id: string): Webhook {
+    const webhook = this.#parts.owned(user, id);
+    if (webhook.deleted !== null) throw new HttpError(404, `webhook ${id} is deleted`, { code: "webhook_unknown" });
+    if (!webhook.disabled) return webhook;
+    throw new HttpError(409, `webhook ${id} is disabled: enable it to send old deliveries again`, {
+      code: "webhook_disabled",
+    });
+  }
+
+  /** Hears every change from now on, so that none is missed between the replay and the question. */
+  #firstEnd() {
+    const { deliveries, timeoutMs, setTimer } = this.#parts;
+    const ended = new Set<string>();
+    let wanted: string | undefined;
+    const over = Promise.withResolvers<void>();
+    const unsubscribe = deliveries.subscribe((change) => {
+      if (!isEnd(change)) return;
+      ended.add(change.id);
+      if (change.id === wanted) over.resolve();
+    });
+    const cancelTimer = setTimer(over.resolve, timeoutMs + PATIENCE_MS);
+    return {
+      of(id: string): Promise<void> {
+        wanted = id;
+        if (ended.has(id)) over.resolve();
+        return over.promise;
+      },
+      stop() {
+        unsubscribe();
+        cancelTimer();
+      },
+    };
+  }
+}
+
+function isEnd({ state, attempts }: DeliveryChange): boolean {
+  return state !== "running" && (state !== "pending" || attempts > 0);
+}
+
+function keptOf(attempt: Attempt | undefined): Kept {
+  const kept = attempt?.response;
+  return typeof kept === "object" && kept !== null ? (kept as Kept) : { status: null };
+}
+
+function shownDelivery(delivery: DeliveryRecord) {
+  const { id, state, scope, action, repo, createdAt, finishedAt, nextAttemptAt, replayOf, record, payload } = delivery;
+  return {
+    id,
+    webhookId: idOfDelivery(delivery),
+    state,
+    event: { scope, action },
+    repo,
+    createdAt,
+    ...(finishedAt && { finishedAt }),
+    ...(nextAttemptAt && { nextAttemptAt }),
+    ...(replayOf !== undefined && { replayOf }),
+    attempts: record.map(shownAttempt),
+    payload: JSON.parse(withWebhook(payload, delivery.receiver)) as unknown,
+  };
+}
+
+function shownAttempt(attempt: Attempt) {
+  const { status, body, job } = keptOf(attempt);
+  const { at, ms, error } = attempt;
+  return {
+    at,
+    status,
+    ms: ms ?? null,
+    ...(error !== undefined && { error }),
+    ...(body !== undefined && { response: body }),
+    ...(job !== undefined && { job }),
+  };
+}

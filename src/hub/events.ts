@@ -1,0 +1,161 @@
+/**
+ * Events: completed to the payload that the Hub would send, matched, and stored with a delivery for each webhook that
+ * watches, all in one transaction. Sending is apart.
+ */
+import { createHash, randomUUID } from "node:crypto";
+import type { NewDelivery } from "../deliveries/delivery.ts";
+import { HttpError } from "../errors.ts";
+import { ownerOf, type RepoRef } from "../protocol/repo.ts";
+import { type CompletePayload, completePayload } from "../protocol/sample.ts";
+import { checkComplete, type EventGiven } from "./event-input.ts";
+import type { HubFile } from "./file.ts";
+import type { Quota } from "./quota.ts";
+import { asKnown, type KnownRepo, MAIN, Repos } from "./repos.ts";
+import type { Domain, Webhook } from "./webhook.ts";
+import type { WebhookStore } from "./webhook-store.ts";
+
+const DAY_MS = 86_400_000;
+
+/** Under which header of a stored delivery its event's id stands: webhooks of one event share the stored payload. */
+export const EVENT_ID = "event-id";
+
+export interface Published {
+  /** Of the event. */
+  id: string;
+  /** Webhooks that it will be delivered to, and those whose quota is used up. */
+  deliveries: number;
+  overQuota: number;
+  payload: Omit<CompletePayload, "webhook">;
+}
+
+interface EventsParts {
+  file: HubFile;
+  store: WebhookStore;
+  quota: Quota;
+  /** Where the hub is reached: it stands in the URLs of payloads. */
+  endpoint(): string;
+  isUser(name: string): boolean;
+}
+
+export class Events {
+  readonly #parts: EventsParts;
+  readonly #repos: Repos;
+  readonly #known;
+  readonly #remember;
+  readonly #forget;
+
+  constructor(parts: EventsParts) {
+    const { database } = parts.file;
+    this.#parts = parts;
+    this.#repos = new Repos(database);
+    this.#known = database.prepare(
+      "SELECT body, answer FROM hub_publications WHERE user = ? AND key = ? AND created > ?",
+    );
+    this.#remember = database.prepare("INSERT OR REPLACE INTO hub_publications VALUES (?, ?, ?, ?, ?)");
+    this.#forget = database.prepare("DELETE FROM hub_publications WHERE created <= ?");
+  }
+
+  /**
+   * Publishes all or none. The same `key` within a day publishes nothing again and answers as the first time.
+   * @throws HttpError 400 where an event makes no payload, 422 where the key came with other events before, 503 as `accept`
+   */
+  async publish(user: string, given: readonly EventGiven[], key?: string): Promise<Published[]> {
+    const { file } = this.#parts;
+    const afterCommit: (() => void)[] = [];
+    let published: Published[] = [];
+    await file.deliveries.acceptAll(() => {
+      const body = key === undefined ? "" : hashOf(given);
+      const known = key === undefined ? undefined : this.#answerOf(user, key, body);
+      if (known) {
+        published = known;
+        return [];
+      }
+      const deliveries: NewDelivery[] = [];
+      published = given.map((one) => this.#publishOne(one, deliveries, afterCommit));
+      if (key !== undefined) {
+        this.#forget.run(file.clock.now() - DAY_MS);
+        this.#remember.run(user, key, body, JSON.stringify(published), file.clock.now());
+      }
+      return deliveries;
+    });
+    for (const follow of afterCommit) follow();
+    return published;
+  }
+
+  #answerOf(user: string, key: string, body: string): Published[] | undefined {
+    const since = this.#parts.file.clock.now() - DAY_MS;
+    const row = this.#known.get<{ body: string; answer: string }>(user, key, since);
+    if (!row) return undefined;
+    if (row.body === body) return JSON.parse(row.answer);
+    throw new HttpError(422, "this Idempotency-Key was used for other events: take a new one for each publication", {
+      code: "idempotency_key_reused",
+    });
+  }
+
+  #publishOne(given: EventGiven, deliveries: NewDelivery[], afterCommit: (() => void)[]): Published {
+    const known = this.#repos.find(given.repo);
+    const { webhook: _, ...payload } = completePayload(asKnown(given, known), { endpoint: this.#parts.endpoint() });
+    checkComplete(payload as CompletePayload);
+    const { event, repo } = payload;
+
+    const id = randomUUID();
+    const text = JSON.stringify(payload);
+    const headers = { [EVENT_ID]: id };
+    const label = `${repo.type}:${repo.name}`;
+    let overQuota = 0;
+    const before = deliveries.length;
+    for (const webhook of this.#watchers(payload)) {
+      if (!this.#parts.quota.take(webhook.id)) overQuota++;
+      else
+        deliveries.push({
+          receiver: webhook.id,
+          scope: event.scope,
+          action: event.action,
+          repo: label,
+          payload: text,
+          headers,
+        });
+    }
+    this.#keep(payload, known, afterCommit);
+    return { id, deliveries: deliveries.length - before, overQuota, payload };
+  }
+
+  #watchers({ event, repo, movedTo }: Published["payload"]): Webhook[] {
+    const domain: Domain = event.scope.split(".", 1)[0] === "discussion" ? "discussion" : "repo";
+    const names = movedTo?.name === undefined ? [repo.name] : [repo.name, movedTo.name];
+    const found = [...this.#parts.store.index.match(repo.type, names, domain)];
+    const owner = ownerOf(repo.name);
+    // What is private to a user stays so; an organisation's members are not known here, so everybody is one.
+    return repo.private && this.#parts.isUser(owner) ? found.filter(({ user }) => user === owner) : found;
+  }
+
+  /** What the next payload of this repo must agree with. */
+  #keep(payload: Published["payload"], known: KnownRepo, afterCommit: (() => void)[]): void {
+    const { event, repo, movedTo, updatedConfig, updatedRefs, discussion } = payload;
+    const name = `${event.scope}:${event.action}`;
+    const ref: RepoRef = { type: repo.type, name: repo.name };
+    if (name === "repo:delete") {
+      this.#repos.remove(ref);
+      return;
+    }
+    const pushed = updatedRefs?.findLast((one) => one.ref === MAIN);
+    const now: KnownRepo = {
+      ...ref,
+      id: repo.id,
+      private: updatedConfig?.private ?? repo.private,
+      head: pushed ? pushed.newSha : (repo.headSha ?? known.head),
+      discussions: Math.max(known.discussions, discussion?.num ?? 0),
+    };
+    if (name !== "repo:move" || movedTo?.name === undefined) {
+      this.#repos.save(now);
+      return;
+    }
+    this.#repos.remove(ref);
+    this.#repos.save({ ...now, name: movedTo.name });
+    afterCommit.push(this.#parts.store.follow(ref, movedTo.name));
+  }
+}
+
+function hashOf(events: readonly EventGiven[]): string {
+  return createHash("sha256").update(JSON.stringify(events)).digest("base64url");
+}

@@ -1,0 +1,97 @@
+/**
+ * Runs a Job's command on this machine: in a fresh temporary folder, with nothing of this process's environment but
+ * PATH, as a process group of its own that is ended as a whole. It keeps honest commands apart; it is no sandbox.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Clock } from "../deliveries/clock.ts";
+import { toError } from "../errors.ts";
+import type { JobLog } from "./job-log.ts";
+
+/** Between the polite end and the other one. */
+const GRACE_MS = 3_000;
+
+export interface Command {
+  command: readonly string[];
+  env: Record<string, string>;
+  timeoutMs: number;
+}
+
+/** How it ended: `problem` is null when it ended well. */
+export interface JobEnd {
+  problem: string | null;
+}
+
+export async function runProcess(
+  { command, env, timeoutMs }: Command,
+  { log, clock, signal, path }: { log: JobLog; clock: Clock; signal: AbortSignal; path: string },
+): Promise<JobEnd> {
+  const folder = await mkdtemp(join(tmpdir(), "hubhook-job-"));
+  let cancelTimer = () => {};
+  let stopped: string | null = null;
+  try {
+    const [file = "", ...args] = command;
+    const child = spawn(file, args, {
+      cwd: folder,
+      env: { PATH: path, HOME: folder, TMPDIR: folder, LANG: "C.UTF-8", ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+    const stop = (why: string) => {
+      if (stopped !== null) return;
+      stopped = why;
+      endGroup(child, "SIGTERM");
+      const cancel = clock.setTimer(() => endGroup(child, "SIGKILL"), GRACE_MS);
+      child.once("close", cancel);
+    };
+    cancelTimer = clock.setTimer(() => stop(`it ran longer than its time limit of ${timeoutMs / 1000} s`), timeoutMs);
+    const onAbort = () => stop(toError(signal.reason).message);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await ended(child, log, () => stopped);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      // What it left in the background ends with it.
+      endGroup(child, "SIGKILL");
+    }
+  } finally {
+    cancelTimer();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function ended(child: ChildProcess, log: JobLog, stopped: () => string | null): Promise<JobEnd> {
+  for (const stream of [child.stdout, child.stderr])
+    if (stream) createInterface({ input: stream }).on("line", (line) => log.add(line));
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve({ problem: startProblem(error) }));
+    child.once("exit", () => {
+      // Whoever it left behind may hold its output open for ever.
+      setTimeout(() => endGroup(child, "SIGKILL"), 100).unref();
+    });
+    child.once("close", (code, killedBy) => {
+      const problem =
+        stopped() ?? (code === 0 ? null : killedBy ? `it was ended by ${killedBy}` : `it ended with exit code ${code}`);
+      resolve({ problem });
+    });
+  });
+}
+
+function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // Nobody of the group is left.
+  }
+}
+
+function startProblem(error: NodeJS.ErrnoException): string {
+  if (error.code === "ENOENT") return "there is no such command on this machine";
+  if (error.code === "E2BIG") return "the payload is larger than an environment variable can be";
+  return `it could not be started: ${error.message}`;
+}

@@ -1,0 +1,124 @@
+/** One attempt of a delivery: to the webhook's present url with its present secret, or by starting its Job. */
+import { AttemptFailure, type AttemptTools, type DeliveryToRun } from "../deliveries/delivery.ts";
+import { DELIVERY_ID_HEADER, SECRET_HEADER } from "../protocol/headers.ts";
+import { EVENT_ID } from "./events.ts";
+import { webhookIdOf } from "./ids.ts";
+import type { Message, Outcome } from "./sender.ts";
+import type { Targets } from "./targets.ts";
+import type { Webhook } from "./webhook.ts";
+
+interface OutboxParts {
+  webhook(id: string): Webhook | undefined;
+  send(message: Message & { body: string }, tools: AttemptTools): Promise<Outcome>;
+  /** Runs a webhook's Job to its end. `problem` is null when it completed. */
+  runJob(
+    webhook: Webhook,
+    delivery: JobDelivery,
+    signal: AbortSignal,
+  ): Promise<{ job?: string; problem: string | null }>;
+  targets: Targets;
+  health: Health;
+  /** Cancels what waits for a webhook. */
+  cancelWaiting(webhook: string): Promise<unknown>;
+  userAgent: string;
+}
+
+export interface JobDelivery {
+  id: string;
+  webhookId: string;
+  payload: string;
+  repo: string;
+}
+
+/** Hears how the attempts of a webhook went. */
+export interface Health {
+  succeeded(webhook: Webhook): Promise<void>;
+  failed(webhook: Webhook, problem: string): Promise<void>;
+}
+
+/** What is kept of an attempt beside its error. */
+export interface Kept {
+  status: number | null;
+  body?: string;
+  job?: string;
+}
+
+export class Outbox {
+  readonly #parts: OutboxParts;
+
+  constructor(parts: OutboxParts) {
+    this.#parts = parts;
+  }
+
+  /** The function that the engine of deliveries calls. */
+  readonly attempt = async (delivery: DeliveryToRun, tools: AttemptTools): Promise<Kept> => {
+    const { webhook: find, health, cancelWaiting } = this.#parts;
+    const webhook = find(delivery.receiver);
+    if (!webhook || webhook.disabled) {
+      // It was taken up in the moment of the change; back among those that wait it is cancelled like them.
+      setImmediate(() => cancelWaiting(delivery.receiver).catch(() => {}));
+      throw new Error(
+        webhook ? "the webhook is disabled: nothing was sent" : "the webhook is deleted: nothing was sent",
+      );
+    }
+    const { kept, problem, retryAfter } =
+      webhook.url === null
+        ? await this.#run(webhook, delivery, tools)
+        : await this.#send(webhook, webhook.url, delivery, tools);
+    if (problem === null) {
+      await health.succeeded(webhook);
+      return kept;
+    }
+    // A stop of this process is nobody's failure.
+    if (!tools.signal.aborted) await health.failed(webhook, problem);
+    throw new AttemptFailure(problem, { response: kept, retryAfter });
+  };
+
+  async #send(webhook: Webhook, url: string, delivery: DeliveryToRun, tools: AttemptTools) {
+    const { send, targets, userAgent } = this.#parts;
+    const headers: Record<string, string> = {
+      "content-type": "application/json",
+      "user-agent": userAgent,
+      [DELIVERY_ID_HEADER]: idOfDelivery(delivery),
+    };
+    if (webhook.secret !== null) headers[SECRET_HEADER] = webhook.secret;
+    const body = withWebhook(delivery.payload, webhook.id);
+    const { status, body: text, problem, retryAfter, planned } = await send({ url, body, headers }, tools);
+    if (status !== null) targets.answered(hostOf(url));
+    else if (!tools.signal.aborted && !planned) targets.unanswered(hostOf(url));
+    const kept: Kept = text === "" ? { status } : { status, body: text };
+    return { kept, problem, retryAfter };
+  }
+
+  async #run(webhook: Webhook, delivery: DeliveryToRun, { signal }: AttemptTools) {
+    const { id, payload, repo } = delivery;
+    const forJob = { id, webhookId: idOfDelivery(delivery), payload: withWebhook(payload, webhook.id), repo };
+    const { job, problem } = await this.#parts.runJob(webhook, forJob, signal);
+    const kept: Kept = job === undefined ? { status: null } : { status: null, job };
+    return { kept, problem, retryAfter: undefined };
+  }
+}
+
+/** `Webhook-Id`: the same over attempts and replays. */
+export function idOfDelivery({ headers, receiver }: { headers: Record<string, string>; receiver: string }): string {
+  return webhookIdOf(headers[EVENT_ID] ?? "", receiver);
+}
+
+/** The payload as it is sent: an event's stored one, which its webhooks share, and whose turn it is. */
+export function withWebhook(payload: string, id: string): string {
+  return `${payload.slice(0, -1)},"webhook":{"id":"${id}","version":3}}`;
+}
+
+/** What shares its fate: a host and port. */
+export function hostOf(url: string): string {
+  const known = hosts.get(url);
+  if (known !== undefined) return known;
+  if (hosts.size >= MAX_HOSTS) hosts.clear();
+  const { host } = new URL(url);
+  hosts.set(url, host);
+  return host;
+}
+
+/** Asked several times for each delivery, and parsing costs more than all the rest of the asking. */
+const hosts = new Map<string, string>();
+const MAX_HOSTS = 10_000;

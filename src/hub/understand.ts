@@ -1,0 +1,35 @@
+/** What a caller sent, held against a schema; what was not understood is 400 and names the field. */
+import { z } from "zod";
+import { HttpError } from "../errors.ts";
+
+export function understand<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value, { error: expected });
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+  const list = issues.map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  throw invalid(list.slice(0, 5).join("; "), issues);
+}
+
+export function invalid(message: string, issues: { path: string; message: string }[] = []): HttpError {
+  return new HttpError(400, message, { code: "request_invalid", issues });
+}
+
+/** Sentences where a schema gives none. */
+function expected(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "invalid_type")
+    return issue.input === undefined ? "is missing" : `expected ${issue.expected}, found ${kindOf(issue.input)}`;
+  if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}`;
+  return undefined;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+/** `true`, `1` or nothing behind a name in the query. */
+export const flag = z.enum(["", "1", "true", "0", "false"]).transform((text) => text !== "0" && text !== "false");
+
+export const time = z.iso
+  .datetime({ offset: true, error: "expected a time as 2026-11-21T10:00:00Z" })
+  .transform((text) => new Date(text));

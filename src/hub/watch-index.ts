@@ -1,0 +1,49 @@
+/** From an event to the webhooks that watch for it, at a cost that does not grow with those that do not. */
+import { ownerOf, type RepoRef } from "../protocol/repo.ts";
+import type { Domain, WatchedItem, Webhook } from "./webhook.ts";
+
+export class WatchIndex {
+  readonly #watchers = new Map<string, Set<Webhook>>();
+
+  add(webhook: Webhook): void {
+    for (const item of webhook.watched) {
+      const key = keyOf(item);
+      const watchers = this.#watchers.get(key);
+      if (watchers) watchers.add(webhook);
+      else this.#watchers.set(key, new Set([webhook]));
+    }
+  }
+
+  remove(webhook: Webhook): void {
+    for (const item of webhook.watched) {
+      const key = keyOf(item);
+      const watchers = this.#watchers.get(key);
+      watchers?.delete(webhook);
+      if (watchers?.size === 0) this.#watchers.delete(key);
+    }
+  }
+
+  /** Each webhook once, however many of its items fit. `names`: of a repo that moves, the old and the new one. */
+  match(type: string, names: readonly string[], domain: Domain): Set<Webhook> {
+    const found = new Set<Webhook>();
+    for (const name of names)
+      for (const key of keysOf({ type, name }))
+        for (const webhook of this.#watchers.get(key) ?? []) if (webhook.domains.includes(domain)) found.add(webhook);
+    return found;
+  }
+
+  /** Who watches this very repo by its name. */
+  watchersOf(repo: RepoRef): Webhook[] {
+    return [...(this.#watchers.get(keyOf(repo)) ?? [])];
+  }
+}
+
+/** Under which keys the watchers of a repo stand. Whether its owner is a user or an organisation, the event does not say. */
+function keysOf(repo: RepoRef): string[] {
+  const owner = ownerOf(repo.name).toLowerCase();
+  return [keyOf(repo), `owner:${owner}`];
+}
+
+function keyOf({ type, name }: WatchedItem | RepoRef): string {
+  return `${type === "user" || type === "org" ? "owner" : type}:${name.toLowerCase()}`;
+}

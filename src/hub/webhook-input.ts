@@ -1,0 +1,100 @@
+/** What callers may write of a webhook. The names of fields are the Hub's. */
+import { z } from "zod";
+import { type Domain, domains, type WatchedItem, watchedTypes } from "./webhook.ts";
+
+const MAX_WATCHED = 1_000;
+const MAX_SECRET = 4_096;
+
+const part = "[A-Za-z0-9_][A-Za-z0-9._-]{0,95}";
+const ownerName = new RegExp(`^${part}$`);
+const repoName = new RegExp(`^${part}(/${part})?$`);
+
+const watchedItem = z
+  .object({
+    type: z.enum(watchedTypes, { error: `expected one of ${watchedTypes.join(", ")}` }),
+    name: z.string(),
+  })
+  .superRefine(({ type, name }, context) => {
+    const owner = type === "user" || type === "org";
+    const fits =
+      type === "bucket" ? repoName.test(name) && name.includes("/") : (owner ? ownerName : repoName).test(name);
+    if (fits) return;
+    const form = owner ? "a name without a slash, as my-org" : "a name as owner/name";
+    context.addIssue({ code: "custom", path: ["name"], message: `"${name.slice(0, 100)}": expected ${form}` });
+  });
+
+const watched = z
+  .array(watchedItem)
+  .max(MAX_WATCHED, `a webhook watches at most ${MAX_WATCHED} items`)
+  .transform(withoutRepeats);
+
+// The Hub's own command line writes `discussions`.
+const domain = z
+  .string()
+  .transform((text) => (text === "discussions" ? "discussion" : text))
+  .pipe(z.enum(domains, { error: `expected one of ${domains.join(", ")}` }));
+
+const url = z.string().superRefine((text, context) => {
+  const problem = urlProblem(text);
+  if (problem) context.addIssue({ code: "custom", message: problem });
+});
+
+function urlProblem(text: string): string | null {
+  const parsed = URL.parse(text);
+  if (!parsed || !/^https?:$/.test(parsed.protocol))
+    return "expected a whole address, as https://example.com/webhooks/x";
+  if (parsed.username || parsed.password) return "an address may not hold a name or a password: use the secret";
+  if (parsed.hash) return "an address may not hold a fragment (#…): it would never be sent";
+  return text.length > 2_048 ? "an address may have 2,048 characters" : null;
+}
+
+const secret = z
+  .string()
+  .max(MAX_SECRET, `a secret may have ${MAX_SECRET} characters`)
+  // Spaces at the ends would be lost on the way, others arrive.
+  .regex(/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/, "use visible ASCII characters only: it is sent in a header");
+
+const jobSecrets = z.record(z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"), z.string());
+
+const fields = {
+  url: url.nullish(),
+  jobSourceId: z.string().min(1).nullish(),
+  domains: z
+    .array(domain)
+    .transform((given) => [...new Set(given)])
+    .nullish(),
+  secret: secret.nullish(),
+  secrets: jobSecrets.nullish(),
+};
+
+const oneOfBoth = (given: { url?: string | null | undefined; jobSourceId?: string | null | undefined }) =>
+  !(given.url && given.jobSourceId);
+const BOTH = { path: ["url"], error: "a webhook has a url or a jobSourceId, not both" };
+
+export const newWebhook = z
+  .object({ ...fields, watched: watched.refine((items) => items.length > 0, "name at least one item to watch") })
+  .refine(({ url, jobSourceId }) => url || jobSourceId, {
+    path: ["url"],
+    error: "a webhook needs a url or a jobSourceId",
+  })
+  .refine(oneOfBoth, BOTH)
+  .refine(({ secrets, jobSourceId }) => !secrets || jobSourceId, {
+    path: ["secrets"],
+    error: "secrets are given to Jobs: name its jobSourceId too",
+  });
+
+/** Absent, null and `[]` keep what is there: the Hub's own client sends `watched: []` for "not given". */
+export const webhookChange = z.object({ ...fields, watched: watched.nullish() }).refine(oneOfBoth, BOTH);
+
+export type NewWebhook = z.output<typeof newWebhook>;
+export type WebhookChange = z.output<typeof webhookChange>;
+
+/** None or an empty list means both. */
+export function chosenDomains(given: readonly Domain[] | null | undefined): Domain[] {
+  return given && given.length > 0 ? domains.filter((domain) => given.includes(domain)) : [...domains];
+}
+
+function withoutRepeats(items: WatchedItem[]): WatchedItem[] {
+  const seen = new Map(items.map((item) => [`${item.type}:${item.name.toLowerCase()}`, item]));
+  return [...seen.values()];
+}

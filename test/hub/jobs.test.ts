@@ -1,0 +1,200 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "@jest/globals";
+import { temporaryFolder } from "../support/deliveries.ts";
+import { activityOf, addWebhook, type Caller, publish, startTestHub, WEBHOOKS } from "../support/hub.ts";
+
+const ON = { jobs: "process", scheduleMs: [] } as const;
+const SHELL = { dockerImage: "python:3.12", arguments: [], environment: {}, flavor: "cpu-basic" };
+const sh = (script: string, more: object = {}) => ({ ...SHELL, command: ["sh", "-c", script], ...more });
+
+/** The lines of a Job's log, which end when it ends. */
+async function logOf(api: Caller, id: string): Promise<string[]> {
+  const { text } = await api.get(`/api/jobs/me/${id}/logs`).expect(200);
+  const events = text.split("\n").filter((line) => line.startsWith("data: "));
+  return events.map((line) => JSON.parse(line.slice(6)).data).filter((line) => !line.startsWith("===== Job started"));
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // One that has ended and that nobody has asked about yet still has its number.
+    return !(existsSync(`/proc/${pid}/stat`) && readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z"));
+  } catch {
+    return false;
+  }
+}
+
+async function run(api: Caller, script: string, more: object = {}) {
+  const { id } = (await api.post("/api/jobs/me", sh(script, more)).expect(200)).body;
+  const log = await logOf(api, id);
+  return { id, log, job: (await api.get(`/api/jobs/me/${id}`).expect(200)).body };
+}
+
+describe("Jobs", () => {
+  it("are off by default, and the refusal says how to turn them on", async () => {
+    const { api } = await startTestHub();
+    const { body, headers } = await api.post("/api/jobs/me", sh("true")).expect(403);
+    expect(body).toMatchObject({ code: "jobs_off", error: expect.stringContaining("HUB_JOBS=process") });
+    expect(headers["x-error-message"]).toBe(body.error);
+  });
+
+  it("run a command and keep its output and its end", async () => {
+    const { api } = await startTestHub(ON);
+    const { log, job } = await run(api, "echo one; echo two >&2; echo $GREETING $TOKEN", {
+      environment: { GREETING: "hello" },
+      secrets: { TOKEN: "t0ken" },
+    });
+    expect(log.sort()).toEqual(["hello t0ken", "one", "two"]);
+    expect(job).toMatchObject({
+      dockerImage: "python:3.12",
+      status: { stage: "COMPLETED", message: null },
+      owner: { name: "me", type: "user" },
+      environment: { GREETING: "hello" },
+    });
+    expect(JSON.stringify(job)).not.toContain("t0ken");
+    expect((await api.get("/api/jobs/me").expect(200)).body).toMatchObject([{ id: job.id }]);
+    expect((await api.get("/api/jobs/me?stage=RUNNING").expect(200)).body).toEqual([]);
+    expect(await logOf(api, job.id)).toHaveLength(3);
+  });
+
+  it("get a clean environment and a folder of their own that goes with them", async () => {
+    const { api } = await startTestHub(ON);
+    const { log } = await run(api, "pwd; env | cut -d= -f1 | sort | tr '\\n' ' '; echo; touch left-behind");
+    expect(existsSync(log[0] ?? "")).toBe(false);
+    const names = (log[1] ?? "").trim().split(" ");
+    const allowed = ["HOME", "JOB_ID", "LANG", "OLDPWD", "PATH", "PWD", "SHLVL", "TMPDIR", "_"];
+    expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
+  });
+
+  it("fail with the command's exit code, and with a command that is not there", async () => {
+    const { api } = await startTestHub(ON);
+    expect((await run(api, "exit 3")).job.status).toEqual({ stage: "ERROR", message: "it ended with exit code 3" });
+    const { body } = await api.post("/api/jobs/me", { ...SHELL, command: ["no-such-command-here"] }).expect(200);
+    await logOf(api, body.id);
+    expect((await api.get(`/api/jobs/me/${body.id}`)).body.status.message).toContain("no such command");
+  });
+
+  it("end at their time limit, with all that they started", async () => {
+    const { api } = await startTestHub(ON);
+    const file = join(temporaryFolder(), "pid");
+    const { job } = await run(api, `sleep 100 & echo $! > ${file}; wait`, { timeoutSeconds: 1 });
+    expect(job.status).toEqual({ stage: "ERROR", message: "it ran longer than its time limit of 1 s" });
+    expect(isAlive(Number(readFileSync(file, "utf8")))).toBe(false);
+  });
+
+  it("can be canceled, and one that has ended stays as it is", async () => {
+    const { api } = await startTestHub(ON);
+    const { id } = (await api.post("/api/jobs/me", sh("sleep 100")).expect(200)).body;
+    const { body } = await api.post(`/api/jobs/me/${id}/cancel`).expect(200);
+    expect(body.status.stage).toBe("CANCELED");
+    expect((await api.post(`/api/jobs/me/${id}/cancel`).expect(200)).body.status.stage).toBe("CANCELED");
+  });
+
+  it("keep only so much of what they write", async () => {
+    const { api } = await startTestHub(ON);
+    const { log } = await run(api, "yes 0123456789 | head -n 300000");
+    expect(log.at(-1)).toContain("more was written");
+    expect(log.join("").length).toBeLessThan(1_000_000);
+  });
+
+  it("belong to their namespace", async () => {
+    const users = ["alice", "bob"].map((name) => ({ name, token: `hf_${name}` }));
+    const { as } = await startTestHub({ ...ON, users });
+    const { id } = (await as("hf_alice").post("/api/jobs/alice", sh("true")).expect(200)).body;
+    await as("hf_bob").get(`/api/jobs/alice/${id}`).expect(403);
+    await as("hf_bob").get(`/api/jobs/bob/${id}`).expect(404);
+    await as("hf_bob").post("/api/jobs/alice", sh("true")).expect(403);
+  });
+
+  it.each([
+    ["no image", { dockerImage: undefined }, "dockerImage"],
+    ["an image and a Space", { spaceId: "me/s" }, "dockerImage"],
+    ["no command", { command: [] }, "command"],
+    ["a bad variable", { environment: { "A B": "x" } }, "environment"],
+  ])("are refused with %s", async (_, wrong, field) => {
+    const { api } = await startTestHub(ON);
+    const { body } = await api.post("/api/jobs/me", sh("true", wrong)).expect(400);
+    expect(body.error).toContain(field);
+  });
+});
+
+describe("a webhook with a Job", () => {
+  const PRINT =
+    'echo "$WEBHOOK_REPO_TYPE $WEBHOOK_REPO_ID $WEBHOOK_ID $WEBHOOK_SECRET $KEPT $EXTRA [$LOST]"; echo "$WEBHOOK_PAYLOAD"';
+
+  it("runs a clone of that Job with the event, and its success is the delivery's", async () => {
+    const { api, hub } = await startTestHub(ON);
+    const source = await run(api, PRINT, { environment: { KEPT: "kept" }, secrets: { LOST: "lost" } });
+    const id = await addWebhook(api, { jobSourceId: source.id, secret: "s3cret", secrets: { EXTRA: "extra" } });
+    const { body } = await api.get(`${WEBHOOKS}/${id}`);
+    expect(body.webhook.job).toMatchObject({
+      dockerImage: "python:3.12",
+      command: ["sh", "-c", PRINT],
+      secrets: ["EXTRA"],
+    });
+    expect(body.webhook).not.toHaveProperty("url");
+    await publish(api, "repo.content:update", "dataset:me/texts").expect(202);
+    await hub.idle();
+    const [delivery] = await activityOf(api, id);
+    expect(delivery).toMatchObject({ state: "succeeded", attempts: [{ status: null, job: expect.any(String) }] });
+    const [line = "", payload = ""] = await logOf(api, delivery?.attempts[0]?.job ?? "");
+    expect(line).toBe(`dataset me/texts ${delivery?.webhookId} s3cret kept extra []`);
+    expect(JSON.parse(payload)).toEqual(delivery?.payload);
+  });
+
+  it("counts a Job that fails as a failed attempt", async () => {
+    const { api, hub } = await startTestHub(ON);
+    const source = await run(api, "exit 1");
+    const id = await addWebhook(api, { jobSourceId: source.id });
+    await publish(api, "repo:update");
+    await hub.idle();
+    expect(await activityOf(api, id)).toMatchObject([
+      { state: "failed", attempts: [{ error: expect.stringContaining("exit code 1"), job: expect.any(String) }] },
+    ]);
+    expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.failures).toBe(1);
+  });
+
+  it("runs it again when the hub stopped in the middle, and counts that as nobody's failure", async () => {
+    const folder = temporaryFolder();
+    const [once, again] = [join(folder, "once"), join(folder, "again")];
+    const test = await startTestHub({ ...ON, shutdownGraceMs: 0 });
+    const { api } = test;
+    const source = await run(
+      api,
+      `[ "$WEBHOOK_ID" ] || exit 0; [ -e ${once} ] && touch ${again} && exit 0; touch ${once}; sleep 100`,
+    );
+    const id = await addWebhook(api, { jobSourceId: source.id });
+    await publish(api, "repo:update");
+    while (!existsSync(once)) await api.get("/health");
+    await test.restart();
+    await test.hub.idle();
+    expect(existsSync(again)).toBe(true);
+    expect(await activityOf(api, id)).toMatchObject([
+      { state: "succeeded", attempts: [{}, { job: expect.any(String) }] },
+    ]);
+    expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.failures).toBe(0);
+  });
+
+  it("fails its deliveries with a reason while Jobs are off", async () => {
+    const test = await startTestHub(ON);
+    const { api } = test;
+    const id = await addWebhook(api, { jobSourceId: (await run(api, "true")).id });
+    await test.restart({ settings: { port: 0, scheduleMs: [] } });
+    await publish(api, "repo:update");
+    await test.hub.idle();
+    expect((await activityOf(api, id))[0]?.attempts[0]?.error).toContain("HUB_JOBS=process");
+  });
+
+  it("can be changed to a url, and its secrets go with the Job", async () => {
+    const { api } = await startTestHub(ON);
+    const source = await run(api, "true");
+    const id = await addWebhook(api, { jobSourceId: source.id, secrets: { A: "1" } });
+    const more = await api.post(`${WEBHOOKS}/${id}`, { jobSourceId: source.id, secrets: { B: "2" } }).expect(200);
+    expect(more.body.webhook.job.secrets).toEqual(["A", "B"]);
+    const { body } = await api.post(`${WEBHOOKS}/${id}`, { url: "https://example.com" }).expect(200);
+    expect(body.webhook).toMatchObject({ url: "https://example.com" });
+    expect(body.webhook).not.toHaveProperty("job");
+    await api.post(`${WEBHOOKS}/${id}`, { secrets: { C: "3" } }).expect(400);
+  });
+});
