@@ -19,7 +19,7 @@ const PAGE = 500;
 /** How often the list is asked for while live updates are cut. */
 const REFRESH_MS = 5_000;
 /** Screen readers hear of arrivals at most this often. */
-const SAY_MS = 8_000;
+const SAY_MS = 4_000;
 const TYPING_MS = 250;
 const NO_FILTER = { state: "", endpoint: "", repo: "", time: "", since: "", until: "" };
 
@@ -157,9 +157,18 @@ function feedStatus(on) {
   // What happened before the stream was open, or while it was cut, was told to nobody.
   if (on && !live) void refresh();
   live = on;
-  clearInterval(refreshing);
-  if (!on) refreshing = setInterval(refresh, REFRESH_MS);
+  if (on) stopRefreshing();
+  else if (!refreshing) {
+    // A browser that comes back tells of every try that fails.
+    refreshing = setInterval(refresh, REFRESH_MS);
+    void refresh();
+  }
   showSign();
+}
+
+function stopRefreshing() {
+  clearInterval(refreshing);
+  refreshing = 0;
 }
 
 function answered() {
@@ -257,8 +266,7 @@ function showGate(card, state) {
   stopFeed?.();
   stopFeed = null;
   live = false;
-  clearInterval(refreshing);
-  refreshing = 0;
+  stopRefreshing();
   asking.abort();
   silentSince = null;
   hidePanel();

@@ -91,6 +91,7 @@ describe("WebhooksServer", () => {
         [200, '"late"'],
       ],
       page: "my page",
+      relaunched: 200,
       ended: { code: 0, signal: null },
     });
   });

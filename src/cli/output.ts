@@ -50,9 +50,35 @@ export function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
 
-/** Words from elsewhere must not steer the terminal: control characters are dropped, line ends and tabs stay. */
+/**
+ * Words from elsewhere must not steer the terminal, nor be read in another order than they have: control characters
+ * and overrides of direction are dropped, line ends and tabs stay.
+ */
 export function harmless(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]/gu, "");
+  return text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, "");
+}
+
+/** Columns of the terminal; in a pipe there is no end to a line. */
+export function lineWidth(): number {
+  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+}
+
+/** Can a person answer a question here? */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** Asks beside the result, and resolves to whether the answer was yes. Ctrl-C and the end of the input say no. */
+export async function confirm(question: string): Promise<boolean> {
+  const { createInterface } = await import("node:readline/promises");
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+    const answer = await Promise.race([lines.question(`${question} [y/N] `), closed]);
+    return /^\s*y(es)?\s*$/i.test(answer);
+  } finally {
+    lines.close();
+  }
 }
 
 /** What a person's code logs goes beside the result, not into it. */

@@ -23,6 +23,11 @@ const commands: readonly CommandEntry[] = [
     load: () => import("./trigger.ts"),
   },
   {
+    name: "deliveries",
+    summary: "list, inspect and replay what background handlers were sent",
+    load: () => import("./deliveries.ts"),
+  },
+  {
     name: "receive",
     summary: "run one handler once, without a server",
     load: () => import("./receive.ts"),
@@ -45,6 +50,7 @@ Examples:
   $ hubhook trigger repo.content:update --repo dataset:me/data
   $ hubhook receive trigger_training --event repo.content:update
   $ hubhook hub
+  $ hubhook deliveries ls --state failed
 
 Exit codes: 0 done, 1 failed, 2 wrong words.`;
 

@@ -1,4 +1,4 @@
-/** Where `hubhook trigger` sends to, and whether the secret goes along. */
+/** Which receiver or endpoint a command speaks to, and whether the secret goes along. */
 import type { Config } from "../config.ts";
 import { Failure, UsageError } from "./exit.ts";
 import { nearest } from "./nearest.ts";
@@ -36,7 +36,7 @@ export async function findTarget(to: string | undefined, server: Config["server"
       `--to "${to}": write the name of an endpoint, or an address that begins with http:// or https://`,
     );
 
-  const receiver = `http://${openable(server.host)}:${server.port}`;
+  const receiver = localReceiver(server);
   const endpoints = await askEndpoints(receiver);
   const names = endpoints.map((endpoint) => endpoint.name);
   if (names.length === 0)
@@ -48,6 +48,11 @@ export async function findTarget(to: string | undefined, server: Config["server"
   const near = nearest(name ?? "", names);
   const meant = near === undefined ? "." : `: did you mean ${near}?`;
   throw new UsageError(`the receiver has no endpoint "${name}"${meant} Its endpoints are: ${names.join(", ")}`);
+}
+
+/** The receiver that the settings describe. */
+export function localReceiver({ host, port }: Config["server"]): string {
+  return `http://${openable(host)}:${port}`;
 }
 
 /** What is set in the environment is for this machine; elsewhere a secret goes only when it is asked for. */

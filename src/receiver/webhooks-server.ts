@@ -62,7 +62,7 @@ export class WebhooksServer {
   }
 
   /**
-   * Starts the server, once: a second call gives the running one.
+   * Starts the server, once: a second call gives the running one, until that has been closed.
    * @throws StartError when a setting is not understood or the port is taken.
    */
   launch(options: LaunchOptions = {}): Promise<RunningReceiver> {
@@ -83,7 +83,14 @@ export class WebhooksServer {
     const receiver = await startReceiver({ config, log, registry: this.#registry, ui });
     announceStart(receiver.status, log);
     this.#launched = receiver;
-    return receiver;
+    const close = async () => {
+      await receiver.close();
+      // The next launch() is a new start, not the closed one.
+      if (this.#launched !== receiver) return;
+      this.#launched = null;
+      this.#running = null;
+    };
+    return { ...receiver, close };
   }
 
   #toEndpoint(first: string | Handler | DefinedWebhook, second?: Handler | DefinedWebhook): Endpoint {
@@ -140,6 +147,8 @@ function sharedServer() {
   const server = new WebhooksServer();
   shared = { server, byHand: false };
   process.once("beforeExit", () => {
+    // Who launched by hand has also closed by hand, or the program would not end.
+    if (shared?.byHand) return;
     server.launch().catch((error: unknown) => {
       process.stderr.write(`${error instanceof StartError ? error.message : String(error)}\n`);
       process.exitCode = 1;

@@ -11,16 +11,20 @@ describe("hubhook", () => {
   it.each([[["--help"]], [["help"]]])("%p names every command and shows examples", async (args) => {
     const { code, stdout, stderr } = await hubhook(args);
     expect([code, stderr]).toEqual([0, ""]);
-    for (const word of ["serve", "trigger", "receive", "Examples:", "$ hubhook"]) expect(stdout).toContain(word);
+    for (const word of ["serve", "trigger", "receive", "deliveries", "Examples:", "$ hubhook"])
+      expect(stdout).toContain(word);
   });
 
-  it.each(["serve", "trigger", "receive"])("%s --help shows examples, and help of it is the same", async (command) => {
-    const { code, stdout, stderr } = await hubhook([command, "--help"]);
-    expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toContain(`Usage: hubhook ${command}`);
-    expect(stdout).toContain(`$ hubhook ${command}`);
-    expect((await hubhook(["help", command])).stdout).toBe(stdout);
-  });
+  it.each(["serve", "trigger", "receive", "deliveries"])(
+    "%s --help shows examples, and help of it is the same",
+    async (command) => {
+      const { code, stdout, stderr } = await hubhook([command, "--help"]);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toContain(`Usage: hubhook ${command}`);
+      expect(stdout).toContain(`$ hubhook ${command}`);
+      expect((await hubhook(["help", command])).stdout).toBe(stdout);
+    },
+  );
 
   it("without a word shows its help as a mistake", async () => {
     const { code, stdout, stderr } = await hubhook([]);

@@ -31,7 +31,13 @@ export async function startBackground(
 ): Promise<BackgroundReceiver> {
   const folder = mkdtempSync(join(tmpdir(), "hubhook-test-"));
   onCleanup(() => rmSync(folder, { recursive: true, force: true }));
-  const config = loadConfig({ PORT: "0", DATA_DIR: folder, HF_TOKEN_PATH: "/nowhere", SHUTDOWN_GRACE: "1s", ...env });
+  const config = loadConfig({
+    PORT: "0",
+    DATA_DIR: folder,
+    HF_TOKEN_PATH: "/nowhere",
+    SHUTDOWN_GRACE: "300ms",
+    ...env,
+  });
   const registry = new Registry();
   for (const [name, given] of Object.entries(handlers)) {
     const { options, handler } = typeof given === "function" ? { options: {}, handler: given } : given;

@@ -52,7 +52,11 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   const troubles: string[] = [];
   page.on("console", (message) => message.type() === "error" && troubles.push(`console: ${message.text()}`));
   page.on("pageerror", (error) => troubles.push(`uncaught: ${error.message}`));
-  page.on("requestfailed", (request) => troubles.push(`failed: ${request.url()} ${request.failure()?.errorText}`));
+  page.on("requestfailed", (request) => {
+    const why = request.failure()?.errorText;
+    // What the page itself calls off, or leaves behind, has not failed.
+    if (why !== "net::ERR_ABORTED") troubles.push(`failed: ${request.url()} ${why}`);
+  });
   page.on("response", (response) => {
     if (response.status() >= 400) troubles.push(`${response.status()}: ${response.url()}`);
   });
