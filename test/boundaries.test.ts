@@ -1,7 +1,7 @@
 import { glob, readFile } from "node:fs/promises";
 import { relative, resolve, sep } from "node:path";
 import { describe, expect, it } from "@jest/globals";
-import { importsOf, rules, type Source, violations } from "./support/boundaries.ts";
+import { importsOf, isPackage, rules, type Source, violations } from "./support/boundaries.ts";
 
 const SRC = resolve(import.meta.dirname, "../src");
 
@@ -22,7 +22,7 @@ describe("the rooms of the house", () => {
     const there = new Set(all.map(({ path }) => path));
     const own = all.flatMap((source) =>
       importsOf(source)
-        .filter(({ target }) => /\.(ts|js)$/.test(target) && !target.startsWith("node:"))
+        .filter(({ target }) => !isPackage(target))
         .map(({ target }) => ({ from: source.path, target })),
     );
     expect(own.length).toBeGreaterThan(100);

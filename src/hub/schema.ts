@@ -23,6 +23,8 @@ export const SCHEMA = [
     deleted INTEGER             -- kept a while, so that its activity can still be read
   ) STRICT, WITHOUT ROWID;
 
+  CREATE INDEX hub_webhooks_deleted ON hub_webhooks (deleted) WHERE deleted IS NOT NULL;
+
   CREATE TABLE hub_usage (
     webhook TEXT NOT NULL,
     hour INTEGER NOT NULL,      -- since 1970

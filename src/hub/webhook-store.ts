@@ -6,7 +6,7 @@ import type { Database } from "../deliveries/database.ts";
 import { HttpError } from "../errors.ts";
 import type { RepoRef } from "../protocol/repo.ts";
 import { WatchIndex } from "./watch-index.ts";
-import { SUSPENDED, type Webhook } from "./webhook.ts";
+import { type Domain, SUSPENDED, type Webhook } from "./webhook.ts";
 
 /** Runs `work` in a transaction of the hub's file, which it may share with others. */
 export type Write = (work: () => void) => Promise<void>;
@@ -41,7 +41,7 @@ export class WebhookStore {
   /** @param forgetBefore webhooks deleted before this are forgotten, as their deliveries are */
   constructor(database: Database, write: Write, forgetBefore: number) {
     this.#write = write;
-    database.prepare("DELETE FROM hub_webhooks WHERE deleted < ?").run(forgetBefore);
+    database.prepare("DELETE FROM hub_webhooks WHERE deleted IS NOT NULL AND deleted < ?").run(forgetBefore);
     this.#select = database.prepare("SELECT * FROM hub_webhooks WHERE id = ?");
     this.#replace = database.prepare(
       "INSERT OR REPLACE INTO hub_webhooks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -154,6 +154,17 @@ export class WebhookStore {
   }
 }
 
+/** There are three lists of domains in all, and a start reads very many of them. */
+const domainLists = new Map<string, Domain[]>();
+function domainsOf(text: string): Domain[] {
+  let list = domainLists.get(text);
+  if (!list) {
+    list = JSON.parse(text) as Domain[];
+    domainLists.set(text, list);
+  }
+  return list;
+}
+
 function fromRow(row: Row): Webhook {
   const { id, user, url, secret, reason, failures, created, updated, deleted } = row;
   return {
@@ -163,7 +174,7 @@ function fromRow(row: Row): Webhook {
     job: row.job === null ? null : JSON.parse(row.job),
     jobSecrets: row.job_secrets === null ? {} : JSON.parse(row.job_secrets),
     watched: JSON.parse(row.watched),
-    domains: JSON.parse(row.domains),
+    domains: domainsOf(row.domains),
     secret,
     disabled: row.disabled === 2 ? SUSPENDED : row.disabled === 1,
     reason,

@@ -21,7 +21,9 @@ const within =
   (path: string) =>
     rooms.some((room) => path === room || path.startsWith(room.endsWith("/") ? room : `${room}/`));
 const ours = (target: string) => !isPackage(target);
-const isPackage = (target: string) => !/\.(ts|js)$/.test(target) || target.startsWith("node:");
+/** Plain JavaScript of ours; any other name that ends so is a package's, as `ipaddr.js`. */
+const PLAIN = ["preflight.js", "cli/hubhook.js"];
+export const isPackage = (target: string) => !target.endsWith(".ts") && !PLAIN.includes(target);
 /** Forbids all of ours but these. */
 const onlyOurs =
   (...allowed: string[]) =>
@@ -127,7 +129,7 @@ export const rules: Rule[] = [
     says: "only the process entries call process.on, process.once or process.exit",
     binds: (path) => !within(...ENTRIES)(path),
     // The one exception: the shared server starts when the program would otherwise end.
-    word: /\bprocess\s*\.\s*(?:on|addListener|exit|abort|kill)\b|\bprocess\s*\.\s*once\s*\((?!\s*"beforeExit")/,
+    word: /\bprocess\s*\.\s*(?:on|addListener|exit|abort)\b|\bprocess\s*\.\s*once\s*\((?!\s*"beforeExit")/,
   },
   {
     says: "beforeExit belongs to the receiver's shared server and to the command line's process",
