@@ -2,9 +2,9 @@
 import module from "node:module";
 
 const [major, minor] = process.versions.node.split(".").map(Number);
-if (major < 22 || (major === 22 && minor < 18)) {
+if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(
-    `hubhook needs Node 22.18 or newer and this is Node ${process.versions.node}: ` +
+    `hubhook needs Node 22.19 or newer and this is Node ${process.versions.node}: ` +
       "run `npm ci` (it brings Node 24 for the npm scripts), or install Node 24.\n",
   );
   process.exit(1);
