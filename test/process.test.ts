@@ -154,7 +154,7 @@ describe("npm start", () => {
     const code = `Object.defineProperty(process.versions, "node", { value: "20.19.1" }); await import("${preflight}");`;
     const program = startProgram(["--input-type=module", "-e", code]);
     expect((await program.ended).code).toBe(1);
-    expect(program.stderr()).toMatch(/^hubhook needs Node 22\.18 or newer and this is Node 20\.19\.1.*\n$/);
+    expect(program.stderr()).toMatch(/^hubhook needs Node 22\.19 or newer and this is Node 20\.19\.1.*\n$/);
   });
 });
 
