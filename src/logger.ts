@@ -2,35 +2,70 @@
  * The log goes to standard error: coloured lines on a terminal, one JSON object a line elsewhere.
  * What a person who starts the process should read goes to standard output by `announce`.
  */
+import { createRequire } from "node:module";
 import { styleText } from "node:util";
-import winston from "winston";
+import type winston from "winston";
 import { isError } from "./errors.ts";
 
-export type Logger = winston.Logger;
+/** From the gravest on. */
+const LEVELS = ["error", "warn", "info", "debug"] as const;
+type Level = (typeof LEVELS)[number];
+type Write = (message: string, fields?: object) => void;
+
+export interface Logger extends Record<Level, Write> {
+  log(level: Level, message: string, fields?: object): void;
+  /** For callers who would otherwise gather the fields of a line for nothing. */
+  isInfoEnabled(): boolean;
+}
 
 interface LogOptions {
-  level: string;
+  level: Level;
   /** null: `pretty` on a terminal, else `json`. */
   format: "pretty" | "json" | null;
   /** Where the lines go; standard error when left out. */
   stream?: NodeJS.WritableStream;
 }
 
-export function createLogger({ level, format, stream = process.stderr }: LogOptions): Logger {
-  const terminal = "isTTY" in stream && stream.isTTY === true;
-  const write = (format ?? (terminal ? "pretty" : "json")) === "json" ? jsonLine : terminal ? prettyLine : plainLine;
-  return winston.createLogger({
-    level,
-    // Our own line instead of a chain of winston's formats: the chain costs more than all the rest of a request.
-    format: { transform: write },
-    transports: [new winston.transports.Stream({ stream, eol: "\n" })],
-    exitOnError: false,
-  });
+export function createLogger(options: LogOptions): Logger {
+  const enabled = (level: Level) => LEVELS.indexOf(level) <= LEVELS.indexOf(options.level);
+  // winston is loaded by the first line: a receiver that has nothing to say at its start is up that much sooner.
+  let made: winston.Logger | undefined;
+  const log = (level: Level, message: string, fields?: object) => {
+    if (!enabled(level)) return;
+    made ??= makeWinston(options);
+    made.log(level, message, fields);
+  };
+  return loggerOf(log, enabled("info"));
 }
 
 /** For libraries and tests that want none. */
 export function createSilentLogger(): Logger {
-  return winston.createLogger({ silent: true, transports: [new winston.transports.Console()] });
+  return loggerOf(() => {}, false);
+}
+
+function loggerOf(log: Logger["log"], info: boolean): Logger {
+  const write = (level: Level) => (message: string, fields?: object) => log(level, message, fields);
+  return {
+    log,
+    isInfoEnabled: () => info,
+    error: write("error"),
+    warn: write("warn"),
+    info: write("info"),
+    debug: write("debug"),
+  };
+}
+
+function makeWinston({ level, format, stream = process.stderr }: LogOptions): winston.Logger {
+  const { createLogger, transports }: typeof winston = createRequire(import.meta.url)("winston");
+  const terminal = "isTTY" in stream && stream.isTTY === true;
+  const write = (format ?? (terminal ? "pretty" : "json")) === "json" ? jsonLine : terminal ? prettyLine : plainLine;
+  return createLogger({
+    level,
+    // Our own line instead of a chain of winston's formats: the chain costs more than all the rest of a request.
+    format: { transform: write },
+    transports: [new transports.Stream({ stream, eol: "\n" })],
+    exitOnError: false,
+  });
 }
 
 /** One line for the person who started the process. */

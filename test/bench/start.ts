@@ -42,7 +42,12 @@ interface Started {
 
 async function start(args: string[]): Promise<Started> {
   const port = await freePort();
-  const env = { ...process.env, PORT: String(port), NODE_COMPILE_CACHE: join(tmpdir(), "hubhook-bench-cache") };
+  const env = {
+    ...process.env,
+    PORT: String(port),
+    WEBHOOK_SECRET: "bench-secret",
+    NODE_COMPILE_CACHE: join(tmpdir(), "hubhook-bench-cache"),
+  };
   const begun = performance.now();
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: "ignore" });
   try {

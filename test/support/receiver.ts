@@ -66,7 +66,10 @@ afterEach(async () => {
   if (left.length > 0) throw new Error(`the test left ${left.join(", ")}`);
 });
 
-export function capturedLog(format: "pretty" | "json" = "json", level = "debug"): { log: Logger; written(): string } {
+export function capturedLog(
+  format: "pretty" | "json" = "json",
+  level: "debug" | "info" | "warn" | "error" = "debug",
+): { log: Logger; written(): string } {
   let text = "";
   const stream = new Writable({
     write(chunk, _encoding, done) {
