@@ -149,7 +149,8 @@ function explain(error: Error): string {
 function wishedGap(error: Error, now: number): number | undefined {
   const wish = "retryAfter" in error ? error.retryAfter : undefined;
   const ms = wish instanceof Date ? wish.getTime() - now : typeof wish === "number" ? wish * 1000 : Number.NaN;
-  return Number.isNaN(ms) ? undefined : Math.max(0, Math.round(ms));
+  // "At once" (0, or a time that has passed) is no wish that may shorten the schedule: it would be over in a moment.
+  return ms > 0 ? Math.round(ms) : undefined;
 }
 
 class BoundedLog {

@@ -6,7 +6,8 @@ export interface LogLine {
 }
 
 const MAX_BYTES = 1_000_000;
-const MAX_LINE = 10_000;
+/** Characters of one line that are kept. */
+export const MAX_LINE = 10_000;
 /** What a line costs beside its text: a Job that writes empty lines is bounded too. */
 const LINE_BYTES = 50;
 

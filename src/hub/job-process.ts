@@ -6,10 +6,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import type { Clock } from "../deliveries/clock.ts";
 import { toError } from "../errors.ts";
-import type { JobLog } from "./job-log.ts";
+import { type JobLog, MAX_LINE } from "./job-log.ts";
 
 /** Between the polite end and the other one. */
 const GRACE_MS = 3_000;
@@ -65,8 +65,7 @@ export async function runProcess(
 }
 
 function ended(child: ChildProcess, log: JobLog, stopped: () => string | null): Promise<JobEnd> {
-  for (const stream of [child.stdout, child.stderr])
-    if (stream) createInterface({ input: stream }).on("line", (line) => log.add(line));
+  for (const stream of [child.stdout, child.stderr]) if (stream) readLines(stream, (line) => log.add(line));
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ problem: startProblem(error) }));
     child.once("exit", () => {
@@ -78,6 +77,20 @@ function ended(child: ChildProcess, log: JobLog, stopped: () => string | null): 
         stopped() ?? (code === 0 ? null : killedBy ? `it was ended by ${killedBy}` : `it ended with exit code ${code}`);
       resolve({ problem });
     });
+  });
+}
+
+/** A line ends when the Job says so, or never: no more of it is held than is kept, and reading goes on. */
+function readLines(stream: Readable, add: (line: string) => void): void {
+  let open = "";
+  stream.setEncoding("utf8");
+  stream.on("data", (chunk: string) => {
+    const lines = (open + chunk).split("\n");
+    open = (lines.pop() ?? "").slice(0, MAX_LINE);
+    for (const line of lines) add(line.replace(/\r$/, ""));
+  });
+  stream.on("end", () => {
+    if (open !== "") add(open);
   });
 }
 

@@ -48,7 +48,7 @@ export class Jobs {
   readonly #settings: HubSettings;
   readonly #path: string;
   readonly #live = new Map<string, Live>();
-  readonly #waiting: (() => void)[] = [];
+  #waiting: (() => void)[] = [];
   readonly #save;
   readonly #select;
   readonly #selectLog;
@@ -211,8 +211,14 @@ export class Jobs {
     while (this.#running >= this.#settings.jobsAtOnce && !signal.aborted) {
       const turn = Promise.withResolvers<void>();
       this.#waiting.push(turn.resolve);
-      signal.addEventListener("abort", () => turn.resolve(), { once: true });
+      const leaveQueue = () => {
+        // Or the next free place would be given to who no longer waits.
+        this.#waiting = this.#waiting.filter((resolve) => resolve !== turn.resolve);
+        turn.resolve();
+      };
+      signal.addEventListener("abort", leaveQueue, { once: true });
       await turn.promise;
+      signal.removeEventListener("abort", leaveQueue);
     }
     this.#running++;
   }

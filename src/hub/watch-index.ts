@@ -23,16 +23,17 @@ export class WatchIndex {
     }
   }
 
-  /** Each webhook once, however many of its items fit. `names`: of a repo that moves, the old and the new one. */
+  /** Of those that are enabled, each once, however many of its items fit. `names`: of a repo that moves, the old and the new one. */
   match(type: string, names: readonly string[], domain: Domain): Set<Webhook> {
     const found = new Set<Webhook>();
     for (const name of names)
       for (const key of keysOf({ type, name }))
-        for (const webhook of this.#watchers.get(key) ?? []) if (webhook.domains.includes(domain)) found.add(webhook);
+        for (const webhook of this.#watchers.get(key) ?? [])
+          if (webhook.disabled === false && webhook.domains.includes(domain)) found.add(webhook);
     return found;
   }
 
-  /** Who watches this very repo by its name. */
+  /** Who watches this very repo by its name, be it disabled: it goes on watching when it is enabled again. */
   watchersOf(repo: RepoRef): Webhook[] {
     return [...(this.#watchers.get(keyOf(repo)) ?? [])];
   }

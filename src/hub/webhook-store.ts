@@ -150,7 +150,7 @@ export class WebhookStore {
     const own = this.#byUser.get(webhook.user);
     if (own) own.add(webhook.id);
     else this.#byUser.set(webhook.user, new Set([webhook.id]));
-    if (webhook.disabled === false) this.index.add(webhook);
+    this.index.add(webhook);
   }
 }
 

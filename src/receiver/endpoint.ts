@@ -72,9 +72,11 @@ interface EndpointSource {
 /** Makes an endpoint, or says in sentences all that is wrong with it. */
 export function makeEndpoint(source: EndpointSource): { endpoint: Endpoint } | { problems: string[] } {
   const parsed = optionsSchema.safeParse(source.options);
-  if (!parsed.success) return { problems: parsed.error.issues.map(optionProblem) };
-  const options = parsed.data;
-  const problems: string[] = [];
+  const problems = parsed.success ? [] : parsed.error.issues.map(optionProblem);
+  // One unknown option must not hide what is wrong with the others.
+  const known = optionsSchema.strip().safeParse(source.options);
+  if (!known.success) return { problems };
+  const options = known.data;
 
   const handler = source.handler;
   const name = endpointName(options.name, handler, source.fallbackName);

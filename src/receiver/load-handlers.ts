@@ -135,7 +135,7 @@ function importProblem(thrown: unknown, file: string): string {
 
 /** Node puts the place and the line itself in front of the stack of most syntax errors. */
 function placeOf({ stack = "" }: Error): string {
-  const [, place] = /^(file:.*?)\n+\w*Error\b/s.exec(stack) ?? [];
+  const [, place] = /^((?:file:|\/|[A-Za-z]:\\).*?)\n+\w*Error\b/s.exec(stack) ?? [];
   return place === undefined ? "" : `\n${place}`;
 }
 

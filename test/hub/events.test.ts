@@ -138,6 +138,15 @@ describe("an event reaches a webhook", () => {
     expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.watched).toEqual([{ type: "model", name: "me/new" }]);
   });
 
+  it("follows a repo that moves while the webhook is disabled", async () => {
+    const { api } = await startTestHub();
+    const id = await addWebhook(api, { watched: [{ type: "model", name: "me/old" }], url: "http://127.0.0.1:9/" });
+    await api.post(`${WEBHOOKS}/${id}/disable`, {}).expect(200);
+    expect((await publish(api, "repo:move", "model:me/old", { movedTo: { name: "me/new" } })).body.deliveries).toBe(0);
+    await api.post(`${WEBHOOKS}/${id}/enable`, {}).expect(200);
+    expect((await publish(api, "repo:update", "model:me/new")).body.deliveries).toBe(1);
+  });
+
   it("of its own user only, when the repo is private to one", async () => {
     const users = ["alice", "bob"].map((name) => ({ name, token: `hf_${name}` }));
     const { as } = await startTestHub({ users });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { temporaryFolder } from "../support/deliveries.ts";
@@ -96,6 +96,28 @@ describe("Jobs", () => {
     const { log } = await run(api, "yes 0123456789 | head -n 300000");
     expect(log.at(-1)).toContain("more was written");
     expect(log.join("").length).toBeLessThan(1_000_000);
+  });
+
+  it("may write a line without an end: no more of it is held than is kept", async () => {
+    const { api } = await startTestHub(ON);
+    const before = process.memoryUsage.rss();
+    const { log, job } = await run(api, "head -c 300000000 /dev/zero | tr '\\000' x; echo; echo after");
+    expect(job.status.stage).toBe("COMPLETED");
+    expect(log.map((line) => line.length)).toEqual([10_000, 5]);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(200e6);
+  });
+
+  it("that wait for room go on when another one that waited is canceled", async () => {
+    const { api } = await startTestHub({ ...ON, jobsAtOnce: 1 });
+    const start = async (script: string) => (await api.post("/api/jobs/me", sh(script)).expect(200)).body.id as string;
+    const gate = join(temporaryFolder(), "gate");
+    const first = await start(`while [ ! -e ${gate} ]; do sleep 0.05; done`);
+    const second = await start("echo second");
+    const third = await start("echo third");
+    await api.post(`/api/jobs/me/${third}/cancel`, {}).expect(200);
+    writeFileSync(gate, "");
+    await logOf(api, first);
+    expect(await logOf(api, second)).toEqual(["second"]);
   });
 
   it("belong to their namespace", async () => {
