@@ -27,9 +27,6 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? "array" : typeof value;
 }
 
-/** `true`, `1` or nothing behind a name in the query. */
-export const flag = z.enum(["", "1", "true", "0", "false"]).transform((text) => text !== "0" && text !== "false");
-
 export const time = z.iso
   .datetime({ offset: true, error: "expected a time as 2026-11-21T10:00:00Z" })
   .transform((text) => new Date(text));
