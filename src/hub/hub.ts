@@ -4,11 +4,11 @@
  */
 import { type Clock, systemClock } from "../deliveries/clock.ts";
 import { StartError } from "../errors.ts";
+import type { Lookup } from "../http/address-guard.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
 import { isLoopback, type Listening, listen } from "../http/server.ts";
 import type { Logger } from "../logger.ts";
 import { Activity } from "./activity.ts";
-import type { Lookup } from "./address-guard.ts";
 import { createHubApp } from "./app.ts";
 import { Callers } from "./callers.ts";
 import { parseChaos, withChaos } from "./chaos.ts";

@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import { Agent, type Dispatcher } from "undici";
 import type { Clock } from "../deliveries/clock.ts";
-import { guardedConnector, type Lookup } from "./address-guard.ts";
+import { guardedConnector, type Lookup } from "../http/address-guard.ts";
 
 /** Of an answer so much is kept; the rest is not read. */
 const MAX_RESPONSE_BYTES = 20_000;
@@ -47,7 +47,7 @@ export class Sender {
     this.#timeoutMs = timeoutMs;
     this.#clock = clock;
     this.#agent = new Agent({
-      connect: guardedConnector({ connectTimeoutMs, ...guard }),
+      connect: guardedConnector({ connectTimeoutMs, setting: "HUB_ALLOW_TARGETS", ...guard }),
       // One clock for the whole attempt, below: these two would count on their own.
       headersTimeout: 0,
       bodyTimeout: 0,
