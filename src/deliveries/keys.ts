@@ -8,6 +8,11 @@ import { KeyIndex } from "./key-index.ts";
  */
 const RUN = 16_384;
 
+interface Run {
+  hashes: Uint32Array;
+  ids: Float64Array;
+}
+
 /**
  * Finds a delivery by its receiver and the sender's key, through a hash of both: whoever finds it looks at the delivery
  * itself, because two keys may share a hash, and the delivery may be gone. All calls are made inside a transaction;
@@ -19,6 +24,8 @@ export class Keys {
   readonly #isOf;
   readonly #oldest;
   readonly #index: KeyIndex;
+  /** Read from the file and not in the index yet: they come into it one with each transaction, and not all at the start. */
+  readonly #unsorted: Run[];
   /** Of the deliveries since the last run. */
   #hashes: number[] = [];
   #ids: number[] = [];
@@ -33,13 +40,11 @@ export class Keys {
     this.#seed = seed;
     this.#isOf = database.prepare("SELECT 1 FROM deliveries WHERE id = ? AND receiver = ? AND key = ?");
     this.#oldest = database.prepare("SELECT min(id) id FROM deliveries");
-    const runs = database
+    this.#unsorted = database
       .prepare("SELECT hashes, ids FROM deliveries_keys")
       .all<{ hashes: Uint8Array; ids: Uint8Array }>()
-      .map(({ hashes, ids }) => ({ hashes: numbers(hashes, Uint32Array), ids: numbers(ids, Float64Array) }));
-    this.#index = new KeyIndex(runs.reduce((sum, { ids }) => sum + ids.length, RUN));
-    for (const { hashes, ids } of runs)
-      for (let at = 0; at < ids.length; at++) this.#index.add(hashes[at] ?? 0, ids[at] ?? 0);
+      .map(({ hashes, ids }) => ({ hashes: new Uint32Array(hashes.buffer), ids: new Float64Array(ids.buffer) }));
+    this.#index = new KeyIndex(this.#unsorted.reduce((sum, { ids }) => sum + ids.length, RUN));
     const newer = database.prepare("SELECT id, receiver, key FROM deliveries WHERE id > ?");
     for (const { id, receiver, key } of newer.all<{ id: number; receiver: number; key: string | null }>(to)) {
       this.began();
@@ -48,7 +53,14 @@ export class Keys {
   }
 
   find(receiver: number, key: string): number | undefined {
-    return this.#index.find(this.#hash(receiver, key), (id) => this.#isOf.get(id, receiver, key) !== undefined);
+    const hash = this.#hash(receiver, key);
+    const isRight = (id: number) => this.#isOf.get(id, receiver, key) !== undefined;
+    const found = this.#index.find(hash, isRight);
+    if (found !== undefined) return found;
+    for (const { hashes, ids } of this.#unsorted)
+      for (let at = hashes.indexOf(hash); at >= 0; at = hashes.indexOf(hash, at + 1))
+        if (isRight(ids[at] ?? 0)) return ids[at];
+    return undefined;
   }
 
   /** Another delivery, with or without a key. */
@@ -58,10 +70,14 @@ export class Keys {
 
   add(receiver: number, key: string, id: number): void {
     const hash = this.#hash(receiver, key);
-    if (this.#index.full) this.#index.grow(this.#oldestId());
-    this.#index.add(hash, id);
+    this.#enter(hash, id);
     this.#hashes.push(hash);
     this.#ids.push(id);
+  }
+
+  #enter(hash: number, id: number): void {
+    if (this.#index.full) this.#index.grow(this.#oldestId());
+    this.#index.add(hash, id);
   }
 
   /**
@@ -70,6 +86,8 @@ export class Keys {
    * @returns up to which delivery all keys are in runs now; undefined where that has not changed
    */
   settle(lastId: number): number | undefined {
+    const run = this.#unsorted.pop();
+    if (run) for (let at = 0; at < run.ids.length; at++) this.#enter(run.hashes[at] ?? 0, run.ids[at] ?? 0);
     if (this.#begun < RUN) return undefined;
     this.#database.prepare("DELETE FROM deliveries_keys WHERE last < ?").run(this.#oldestId());
     if (this.#ids.length > 0) {
@@ -103,7 +121,3 @@ export class Keys {
   }
 }
 
-/** Bytes as the numbers they were written from; a copy, for bytes may begin anywhere and numbers may not. */
-function numbers<T>(bytes: Uint8Array, type: new (buffer: ArrayBuffer) => T): T {
-  return new type(new Uint8Array(bytes).buffer);
-}
