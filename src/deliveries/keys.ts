@@ -120,4 +120,3 @@ export class Keys {
     return (hash ^ (hash >>> 16)) >>> 0;
   }
 }
-
