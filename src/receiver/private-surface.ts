@@ -7,7 +7,7 @@ import express, { type NextFunction, type Request, type Response, Router } from 
 import { HttpError } from "../errors.ts";
 import { secretMatcher } from "../http/secret-matcher.ts";
 import { isLoopback } from "../http/server.ts";
-import { FailedTries } from "./failed-tries.ts";
+import { FailedTries } from "../http/failed-tries.ts";
 import { beginSession, endSession, hasSession } from "./session.ts";
 
 interface PrivateSurfaceOptions {
