@@ -54,7 +54,6 @@ ${live("state", html`<h1>${breakable(eventOf(delivery))}</h1>${stateOf(delivery)
   ${live("attempts", attemptsOf(attempts))}
 </section>
 <section class="card" aria-labelledby="payload-title">
-  <h2 id="payload-title">Payload</h2>
   ${payloadOf(path, id, payload)}
   ${curlOf(webhook, webhookId, payload)}
 </section>`;
@@ -83,12 +82,14 @@ function payloadOf(path: string, id: string, payload: unknown): Html {
   const { tree, cut } = jsonTree(payload);
   const text = JSON.stringify(payload, null, 2);
   const all = html`<a href="${path}/activity/${id}/payload.json">the whole payload</a>`;
-  return html`${tree}
+  // What is cut off would be missing from the copy too.
+  const copy = text.length <= TEXT_SHOWN && copyButton("payload-text", "the payload");
+  return html`<div class="section-head"><h2 id="payload-title">Payload</h2>${copy}</div>
+  ${tree}
   ${(cut || text.length > TEXT_SHOWN) && html`<p class="hint">Not all of it is shown here: see ${all}.</p>`}
   <details class="more"><summary>As text</summary>
     <pre class="text" id="payload-text" tabindex="0" role="group" aria-label="Payload as text">${text.slice(0, TEXT_SHOWN)}</pre>
-  </details>
-  <p class="acts">${text.length <= TEXT_SHOWN && copyButton("payload-text", "the payload")}</p>`;
+  </details>`;
 }
 
 /** The command that sends it once more; the secret is not in it. */

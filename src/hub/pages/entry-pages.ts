@@ -4,7 +4,7 @@ import { type Content, type Html, html } from "./html.ts";
 import { copyable, csrfField, page, SETTINGS } from "./layout.ts";
 import type { Session } from "./session.ts";
 
-export function homePage(session: Session, endpoint: string): Html {
+export function homePage(session: Session, endpoint: string, open: boolean): Html {
   const content = html`
 <div class="head"><h1>A hub on your own machine</h1></div>
 <p class="lead">It stores webhooks, takes events and posts them to your receivers, over the Hugging Face Hub's own interface.
@@ -12,9 +12,9 @@ export function homePage(session: Session, endpoint: string): Html {
 <p class="acts"><a class="strong" href="${SETTINGS}">Webhook settings</a></p>
 <section class="card" aria-labelledby="clients-title">
   <h2 id="clients-title">Point clients here</h2>
-  ${copyable("endpoint", `export HF_ENDPOINT=${endpoint}`, "setting of HF_ENDPOINT")}
+  ${copyable("endpoint", `export HF_ENDPOINT=${endpoint} HF_TOKEN=${open ? "any" : "…"}`, "setting of HF_ENDPOINT and HF_TOKEN")}
   <h3>Let an event happen</h3>
-  ${copyable("emit", `npx hubhook hub emit repo.content:update --repo dataset:me/data`, "command that publishes an event")}
+  ${copyable("emit", `npx hubhook hub emit repo.content:update --repo dataset:me/data --hub ${endpoint}`, "command that publishes an event")}
 </section>`;
   return page({ title: "Home", session, content });
 }

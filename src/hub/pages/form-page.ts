@@ -28,8 +28,8 @@ const LABELS: Record<Field, string> = {
   secret: "Secret",
 };
 const IN_SHORT = {
-  repo: "repos: commits, settings, creation, deletion, moves",
-  discussion: "discussions, pull requests and their comments",
+  repo: "commits and settings of repos; that they are made, moved, deleted",
+  discussion: "discussions, pull requests, and their comments",
 };
 
 export function formPage({ session, form, problems, before, jobs, jobsOff }: FormPage): Html {

@@ -25,14 +25,15 @@ export function listPage({ session, webhooks, count, at, notice, endpoint }: Lis
   <h1>Webhooks</h1>
   <a class="strong" href="${SETTINGS}/new">New webhook</a>
 </div>
-${notice}
-${
-  count === 0
-    ? nothingYet(endpoint)
-    : html`<p class="hint">${counted(count, "webhook", "webhooks")}</p>
-${live("webhooks", html`<ul class="list">${webhooks.map(card)}</ul>`)}${pager(at)}`
-}`;
+<div class="callouts">${notice}</div>
+${live("webhooks", count === 0 ? nothingYet(session, endpoint) : listOf(webhooks, count, at))}`;
   return page({ title: "Webhooks", session, content, script: "live.js" });
+}
+
+function listOf(webhooks: ListPage["webhooks"], count: number, at: ListPage["at"]): Html {
+  return html`<p class="hint">${counted(count, "webhook", "webhooks")}</p>
+<ul class="list">${webhooks.map(card)}</ul>
+${pager(at)}`;
 }
 
 function card({ webhook, last }: ListPage["webhooks"][number]): Html {
@@ -46,21 +47,21 @@ function card({ webhook, last }: ListPage["webhooks"][number]): Html {
     <div><dt>Watches</dt><dd>${chips(watched)}</dd></div>
     <div><dt>Domains</dt><dd>${domains.join(", ")}</dd></div>
     <div><dt>Secret</dt><dd>${hasSecret ? "set" : "none"}</dd></div>
-    <div><dt>Last delivery</dt><dd>${last ? html`${stateOf(last)} <span class="result">${resultOf(last)}</span> ${moment(last.createdAt)}` : "none yet"}</dd></div>
+    <div><dt>Last delivery</dt><dd>${last ? html`${stateOf(last)} <span class="result">${resultOf(last)}</span>, ${moment(last.createdAt)}` : "none yet"}</dd></div>
     <div><dt>Quota</dt><dd>${meter(quota)}</dd></div>
   </dl>
 </li>`;
 }
 
-function nothingYet(endpoint: string): Html {
-  const command = `npx hubhook webhooks create --endpoint ${endpoint} \\
-  --url http://127.0.0.1:7860/webhooks/trigger_training --watch user:me`;
+function nothingYet({ user, loggedIn }: Session, endpoint: string): Html {
+  const command = `HF_ENDPOINT=${endpoint} ${loggedIn ? "" : "HF_TOKEN=any "}npx hubhook webhooks create \\
+  --url http://127.0.0.1:7860/webhooks/trigger_training --watch user:${user}`;
   return html`<div class="card empty">
   <h2>No webhooks yet</h2>
   <p>A webhook watches repos, users or organisations of this hub. When something happens there, the hub posts it to the
     webhook's address, as the real Hub would.</p>
   <p><a class="strong" href="${SETTINGS}/new">Create the first</a></p>
-  <p>Or by command line:</p>
+  <p>Or by command line${loggedIn && html`, with your token in <code>HF_TOKEN</code>`}:</p>
   ${copyable("create-command", command, "command that creates a webhook")}
 </div>`;
 }

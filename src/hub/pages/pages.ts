@@ -39,7 +39,7 @@ export function pages(parts: PagesParts): Router {
   routes.use(ASSETS, headers, express.static(ASSETS_FOLDER, { index: false, redirect: false }));
   const before = [headers, notKept, sessions.find, comeAgain];
   routes.get("/", before, (_request: Request, response: Response) => {
-    send(response, homePage(sessionOf(response), endpoint()));
+    send(response, homePage(sessionOf(response), endpoint(), callers.open));
   });
   routes.use(OURS, before);
 

@@ -60,7 +60,8 @@ ${webhook.disabled === false && tryIt(session, webhook, events)}
 function actsOf(session: Session, { id, disabled }: ShownWebhook): Html {
   const path = `${SETTINGS}/${id}`;
   return html`<a class="quiet" href="${path}/edit">Edit</a>
-  ${disabled === false ? act(session, `${path}/disable`, "Disable") : act(session, `${path}/enable`, "Enable")}
+  ${disabled === false && act(session, `${path}/disable`, "Disable")}
+  ${disabled === true && act(session, `${path}/enable`, "Enable")}
   <a class="quiet" href="${path}/delete">Delete…</a>`;
 }
 
