@@ -132,7 +132,23 @@ async function check() {
   }
 }
 
+/** While a button is pressed nothing may move: it would be released beside it. */
+let pressed = false;
+let held = null;
+addEventListener("pointerdown", () => {
+  pressed = true;
+});
+for (const end of ["pointerup", "pointercancel"])
+  addEventListener(end, () =>
+    setTimeout(() => {
+      pressed = false;
+      if (held) show(held);
+    }),
+  );
+
 function show(problems) {
+  held = pressed ? problems : null;
+  if (held) return;
   const items = written();
   for (const row of rows.children) {
     const own = problems.filter(({ field, item }) => field === "watched" && item === items.indexOf(row));
