@@ -57,7 +57,9 @@ ${live("state", html`<h1>${breakable(eventOf(delivery))}</h1>${stateOf(delivery)
   ${payloadOf(path, id, payload)}
   ${curlOf(webhook, webhookId, payload)}
 </section>`;
-  return page({ title: eventOf(delivery), session, content, script: "live.js" });
+  // What has ended stays as it is.
+  const ended = delivery.finishedAt !== undefined;
+  return page({ title: eventOf(delivery), session, content, ...(!ended && { script: "live.js" }) });
 }
 
 /** The newest first. */

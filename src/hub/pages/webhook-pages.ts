@@ -39,17 +39,18 @@ export function webhookPages(parts: WebhookPagesParts, { form }: Sessions): Rout
 
   routes.get("/", async (request, response) => {
     const user = userOf(response);
-    const all = webhooks.list(user).reverse();
-    const pages = Math.max(1, Math.ceil(all.length / WEBHOOKS_SHOWN));
-    const page = Math.min(pages, Math.max(1, Math.floor(Number(request.query.page)) || 1));
-    const shown = all.slice((page - 1) * WEBHOOKS_SHOWN, page * WEBHOOKS_SHOWN);
+    const page = Math.max(1, Math.floor(Number(request.query.page)) || 1);
+    const { count, webhooks: shown } = webhooks.newest(user, (page - 1) * WEBHOOKS_SHOWN, WEBHOOKS_SHOWN);
+    const pages = Math.max(1, Math.ceil(count / WEBHOOKS_SHOWN));
+    // The last page has gone with the last webhook on it.
+    if (page > pages) return response.redirect(303, `${SETTINGS}?page=${pages}`);
     const rows = shown.map(async (webhook) => {
       const { deliveries } = await activity.list(user, webhook.id, {}, { limit: 1 });
       return { webhook, last: deliveries[0] };
     });
     const session = sessionOf(response);
     const at = { page, pages };
-    const parts = { session, count: all.length, at, notice: noticeOf(request), endpoint: endpoint() };
+    const parts = { session, count, at, notice: noticeOf(request), endpoint: endpoint() };
     send(response, listPage({ ...parts, webhooks: await Promise.all(rows) }));
   });
 

@@ -10,9 +10,10 @@ const LATER_MS = 4000;
 
 const live = document.getElementById("live");
 
-/** The page as it is now; null where it is none of these any more. */
+/** The page as it is now; null where it is none of these any more. Throws while the hub cannot say. */
 async function load() {
   const response = await fetch(location.href, { headers: { Accept: "text/html" } });
+  if (response.status >= 500) throw new Error(`${response.status}`);
   if (!response.ok || response.redirected) return null;
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
