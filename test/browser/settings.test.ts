@@ -187,6 +187,9 @@ describe("the form, while it is filled in", () => {
     await button(page, "Create webhook").click();
     await page.getByRole("alert").filter({ hasText: "2 fields need another look" }).waitFor();
     troubles.length = 0;
+    await link(page, "Watched items").click();
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.getAttribute('aria-label')")).toBe("Type of item 1");
     await problemOf(page, "item-0").getByText("expected a name as owner/name").waitFor();
     await problemOf(page, "watched").getByText("Item 1").waitFor({ state: "detached" });
   });

@@ -28,7 +28,7 @@ const LABELS: Record<Field, string> = {
   secret: "Secret",
 };
 const IN_SHORT = {
-  repo: "commits and settings of repos; that they are made, moved, deleted",
+  repo: "commits, settings, creation, moves and deletion of repos",
   discussion: "discussions, pull requests, and their comments",
 };
 
@@ -65,7 +65,7 @@ ${summaryOf(problems)}
       <p class="hint" id="job-hint">${before && "job" in before ? "Left empty, it goes on with the Job that it has. " : null}Each event starts a copy of that Job.${jobsOff && html` ${jobsOff}.`}</p>
     </div>
   </fieldset>
-  <fieldset class="field watched">
+  <fieldset class="field watched" id="watched-items" tabindex="-1">
     <legend>Watched items</legend>
     <label for="watched" class="no-script">One a line, as <code>type:name</code></label>
     <textarea id="watched" name="watched" rows="4" spellcheck="false" autocomplete="off" placeholder="dataset:me/data" data-types="${watchedTypes.join(" ")}"${marked("watched")}>
@@ -108,7 +108,9 @@ function secretHint(before: ShownWebhook | null): Html {
 function summaryOf(problems: Problem[]): Content {
   if (problems.length === 0) return null;
   const fields = [...new Set(problems.map(({ field }) => field))];
-  const links = fields.map((field) => html`<li><a href="#${field}">${LABELS[field]}</a></li>`);
+  const links = fields.map(
+    (field) => html`<li><a href="#${field === "watched" ? "watched-items" : field}">${LABELS[field]}</a></li>`,
+  );
   const title = `It is not saved yet: ${counted(fields.length, "field needs", "fields need")} another look.`;
   return html`<div class="callouts">${callout("bad", title, html`<ul class="to-mend">${links}</ul>`)}</div>`;
 }

@@ -52,7 +52,7 @@ ${webhook.disabled === false && tryIt(session, webhook, events)}
     <p id="live" class="live" hidden></p>
   </div>
   ${filterOf(path, shown.state)}
-  ${live("activity", activityOf(session, path, activity, shown))}
+  ${live("activity", activityOf(session, webhook, activity, shown))}
 </section>`;
   return page({ title: targetOf(webhook), session, content, script: "live.js" });
 }
@@ -75,7 +75,7 @@ function bannerOf(session: Session, webhook: ShownWebhook): Content {
     "bad",
     html`Suspended after failures${since}`,
     html`<p class="reason">${disabledReason}</p>
-    <p>Nothing is sent until you enable it again. What waited is cancelled, and can be replayed below.</p>
+    <p>Nothing is sent until you enable it again. What waited is cancelled; once enabled, it can be replayed below.</p>
     ${act(session, `${SETTINGS}/${id}/enable`, "Enable again", { kind: "strong" })}`,
   );
 }
@@ -120,10 +120,11 @@ function filterOf(path: string, current: State | undefined): Html {
 
 function activityOf(
   session: Session,
-  path: string,
+  webhook: ShownWebhook,
   { deliveries, next }: WebhookPage["activity"],
   { state, cursor }: WebhookPage["shown"],
 ): Html {
+  const path = `${SETTINGS}/${webhook.id}`;
   if (deliveries.length === 0) {
     const none =
       state === undefined
@@ -134,7 +135,7 @@ function activityOf(
   const query = new URLSearchParams({ ...(state && { state }), cursor: next ?? "" });
   return html`<table class="rows" aria-label="Deliveries, the newest first">
   <thead><tr><th scope="col">State</th><th scope="col">Event</th><th scope="col">Repo</th><th scope="col">Answer</th><th scope="col">Attempts</th><th scope="col">When</th><th scope="col"><span class="unseen">Replay</span></th></tr></thead>
-  <tbody>${deliveries.map((delivery) => row(session, path, delivery))}</tbody>
+  <tbody>${deliveries.map((delivery) => row(session, webhook, delivery))}</tbody>
 </table>
 ${
   (next || cursor) &&
@@ -145,7 +146,8 @@ ${
 }`;
 }
 
-function row(session: Session, path: string, delivery: ShownDelivery): Html {
+function row(session: Session, webhook: ShownWebhook, delivery: ShownDelivery): Html {
+  const path = `${SETTINGS}/${webhook.id}`;
   const { id, repo, attempts, createdAt, replayOf } = delivery;
   const ms = attempts.at(-1)?.ms ?? null;
   return html`<tr>
@@ -155,6 +157,6 @@ function row(session: Session, path: string, delivery: ShownDelivery): Html {
     <td class="cell-answer">${resultOf(delivery)}${ms !== null && html` <span class="hint">in ${lasted(ms)}</span>`}</td>
     <td class="cell-attempts">${number(attempts.length)}</td>
     <td class="cell-when">${moment(createdAt)}</td>
-    <td class="cell-act">${act(session, `${path}/replay/${id}`, html`Replay<span class="unseen"> ${eventOf(delivery)} of ${repo}</span>`, { kind: "quiet small", id: `replay-${id}` })}</td>
+    <td class="cell-act">${webhook.disabled === false && act(session, `${path}/replay/${id}`, html`Replay<span class="unseen"> ${eventOf(delivery)} of ${repo}</span>`, { kind: "quiet small", id: `replay-${id}` })}</td>
   </tr>`;
 }

@@ -212,6 +212,8 @@ describe("one webhook", () => {
     expect(page).toContain("2 attempts in a row failed since 2026-06-01T00:00:00.000Z; the last one: answered 500");
     expect(page).toContain('datetime="2026-06-01T00:00:00.000Z"');
     expect(page).toContain("Enable again");
+    // It would be refused.
+    expect(page).not.toContain("/replay/");
     expect(page).toContain("1 event was not delivered: the quota was used up.");
     expect(await shown(SETTINGS)).toContain("suspended");
   });
