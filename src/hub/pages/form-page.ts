@@ -112,7 +112,8 @@ function summaryOf(problems: Problem[]): Content {
     (field) => html`<li><a href="#${field === "watched" ? "watched-items" : field}">${LABELS[field]}</a></li>`,
   );
   const title = `It is not saved yet: ${counted(fields.length, "field needs", "fields need")} another look.`;
-  return html`<div class="callouts">${callout("bad", title, html`<ul class="to-mend">${links}</ul>`)}</div>`;
+  // The focus begins there: not every screen reader says what is on a page from the first.
+  return html`<div class="callouts" tabindex="-1" autofocus>${callout("bad", title, html`<ul class="to-mend">${links}</ul>`)}</div>`;
 }
 
 /** Always there, so that a screen reader hears what a script puts in. */
@@ -125,6 +126,7 @@ function problemOf(field: Field, problems: Problem[]): Html {
 }
 
 function markedAs(field: Field, problems: Problem[]): Html {
-  const invalid = problems.some((problem) => problem.field === field);
+  // A group has no such state: there the sentence says it.
+  const invalid = field !== "domains" && problems.some((problem) => problem.field === field);
   return html` aria-describedby="${field}-problem ${field}-hint"${invalid && html` aria-invalid="true"`}`;
 }

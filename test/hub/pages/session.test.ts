@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import type { Response } from "supertest";
 import { testClock } from "../../support/clock.ts";
 import { addWebhook, startTestHub, WEBHOOKS } from "../../support/hub.ts";
-import { FROM_OUR_PAGE, visitorOf } from "../../support/page-visitor.ts";
+import { FROM_OUR_PAGE, visitorOf } from "../../support/hub-page-visitor.ts";
 
 const SETTINGS = "/settings/webhooks";
 const USERS = [

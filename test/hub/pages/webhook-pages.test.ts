@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { testClock } from "../../support/clock.ts";
 import { activityOf, addWebhook, publish, startTestHub, type TestHub, WEBHOOKS } from "../../support/hub.ts";
-import { visitorOf } from "../../support/page-visitor.ts";
+import { visitorOf } from "../../support/hub-page-visitor.ts";
 import { startTarget } from "../../support/target.ts";
 
 const SETTINGS = "/settings/webhooks";

@@ -6,7 +6,9 @@ const types = text.dataset.types.split(" ");
 const WAIT_MS = 300;
 
 /** Fields that a person has been in: nobody is told what is missing before they came there. */
-const seen = new Set([...form.querySelectorAll('[aria-invalid="true"]')].map(({ id }) => id));
+const seen = new Set(
+  [...form.querySelectorAll(".field-problem:not(:empty)")].map(({ id }) => id.replace("-problem", "")),
+);
 const seenItems = new WeakSet();
 
 // Rows instead of lines; the lines stay what is sent.
@@ -174,6 +176,7 @@ function put(place, field, problems) {
         return span;
       }),
     );
+  if (field.localName === "fieldset") return;
   if (problems.length > 0) field.setAttribute("aria-invalid", "true");
   else field.removeAttribute("aria-invalid");
 }
