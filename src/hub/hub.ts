@@ -126,7 +126,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
   };
   let listening: Listening;
   try {
-    const app = createHubApp({ webhooks, events, activity, jobs, callers, settings, clock, log, lifecycle });
+    const app = createHubApp({ webhooks, events, activity, jobs, callers, settings, clock, log, lifecycle, endpoint });
     const address = { host, port, who: "The hub", variables: { host: "HUB_HOST", port: "HUB_PORT" } };
     listening = await listen(app, lifecycle, address);
   } catch (error) {
