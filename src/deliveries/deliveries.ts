@@ -224,15 +224,21 @@ export class Deliveries {
    */
   async cancel(filter: Omit<DeliveryFilter, "state">): Promise<number> {
     let cancelled = 0;
+    // Before and after: what runs may be back among the pending ones by then, and the other way round.
+    await this.#giveUp(filter);
     for await (const rows of this.#search.steps({ ...filter, state: "pending" }, STEP)) {
       const changed = await this.#write(() => rows.filter((row) => this.#cancelOne(row.id)));
       cancelled += changed.length;
       for (const row of changed)
         this.#tell(() => this.#change(idToText(row.id), row.receiver, "cancelled", row.attempts));
     }
+    await this.#giveUp(filter);
+    return cancelled;
+  }
+
+  async #giveUp(filter: DeliveryFilter): Promise<void> {
     for await (const rows of this.#search.steps({ ...filter, state: "running" }, STEP))
       this.#dispatcher.giveUp(rows.map((row) => row.id));
-    return cancelled;
   }
 
   /** Hears every change of state until the function returned is called. What a listener throws is reported and ignored. */
