@@ -84,11 +84,11 @@ export class WebhooksClient {
     return found.map((webhook) => webhook ?? this.#notUnderstood(asked, "a list of webhooks"));
   }
 
-  get(id: string, { signal }: CallOptions = {}): Promise<Webhook> {
+  async get(id: string, { signal }: CallOptions = {}): Promise<Webhook> {
     return this.#webhook({ method: "GET", path: pathOf(id), signal });
   }
 
-  create(webhook: NewWebhook, { signal }: CallOptions = {}): Promise<Webhook> {
+  async create(webhook: NewWebhook, { signal }: CallOptions = {}): Promise<Webhook> {
     return this.#webhook({ method: "POST", path: PATH, body: newFields(webhook), signal });
   }
 
@@ -105,11 +105,11 @@ export class WebhooksClient {
   }
 
   /** Also resumes one that the hub has suspended. */
-  enable(id: string, { signal }: CallOptions = {}): Promise<Webhook> {
+  async enable(id: string, { signal }: CallOptions = {}): Promise<Webhook> {
     return this.#webhook({ method: "POST", path: `${pathOf(id)}/enable`, signal });
   }
 
-  disable(id: string, { signal }: CallOptions = {}): Promise<Webhook> {
+  async disable(id: string, { signal }: CallOptions = {}): Promise<Webhook> {
     return this.#webhook({ method: "POST", path: `${pathOf(id)}/disable`, signal });
   }
 
