@@ -220,7 +220,7 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
       backlog: { count: deliveries.BACKLOG_COUNT, bytes: deliveries.BACKLOG_SIZE },
       retention: { ageMs: deliveries.RETENTION_AGE, count: deliveries.RETENTION_COUNT },
     },
-    /** `tokenFrom`: the variable or the file that the token was found in. */
+    /** `tokenFile`: where the stored token was found; null for one of the environment. */
     hub: { endpoint: hub.HF_ENDPOINT, ...findToken(hub, given) },
     embeddedHub: {
       host: embedded.HUB_HOST,
@@ -260,19 +260,18 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
  * The token that the official client would use: of the environment, else the one that `hf auth login` stored.
  * Source: `utils/_auth.py` and `constants.py` of huggingface_hub 2.4. One that has expired is not renewed here.
  */
-function findToken(hub: z.output<typeof variables.hub>, env: Env): { token: string | null; tokenFrom: string | null } {
-  const variable = hub.HF_TOKEN === undefined ? "HUGGING_FACE_HUB_TOKEN" : "HF_TOKEN";
-  const given = cleaned(hub[variable] ?? "");
-  if (given !== null) return { token: given, tokenFrom: variable };
+function findToken(hub: z.output<typeof variables.hub>, env: Env): { token: string | null; tokenFile: string | null } {
+  const given = cleaned(hub.HF_TOKEN ?? hub.HUGGING_FACE_HUB_TOKEN ?? "");
+  if (given !== null) return { token: given, tokenFile: null };
   const home = hub.HF_HOME ?? `${hub.XDG_CACHE_HOME ?? "~/.cache"}/huggingface`;
   const file = expanded(hub.HF_TOKEN_PATH ?? `${home}/token`, env);
   try {
     const stored = cleaned(readFileSync(file, "utf8"));
-    if (stored !== null) return { token: stored, tokenFrom: file };
+    if (stored !== null) return { token: stored, tokenFile: file };
   } catch {
     // Nobody has logged in here.
   }
-  return { token: null, tokenFrom: null };
+  return { token: null, tokenFile: null };
 }
 
 function cleaned(token: string): string | null {

@@ -39,7 +39,7 @@ describe("the settings", () => {
         scheduleMs: [5000, 30_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000],
         backlog: { count: 1_000_000, bytes: 1_000_000_000 },
       }),
-      hub: { endpoint: "https://huggingface.co", token: null, tokenFrom: null },
+      hub: { endpoint: "https://huggingface.co", token: null, tokenFile: null },
       embeddedHub: {
         host: "127.0.0.1",
         port: 7861,
@@ -232,8 +232,8 @@ describe("secrets and tokens in the settings", () => {
     const files = { token: "hf_\r\nhome\n", other: " hf_path ", empty: "\n", "huggingface/token": "hf_cache" };
     await using home = await folderWith(files);
     const found = (env: Env) => {
-      const { token, tokenFrom } = loadConfig(env).hub;
-      return [token, tokenFrom];
+      const { token, tokenFile } = loadConfig(env).hub;
+      return [token, tokenFile];
     };
     const at = (name: string) => join(home.path, name);
     const other = { HF_HOME: home.path, HF_TOKEN_PATH: at("other") };
@@ -247,9 +247,9 @@ describe("secrets and tokens in the settings", () => {
     expect(found({ HF_TOKEN_PATH: at("empty") })).toEqual([null, null]);
     expect(found({ HF_TOKEN_PATH: home.path })).toEqual([null, null]);
     expect(found({ HF_TOKEN_PATH: `~/${"x".repeat(20)}/nothing-$UNSET` })).toEqual([null, null]);
-    expect(found({ ...other, HF_TOKEN: "hf_env" })).toEqual(["hf_env", "HF_TOKEN"]);
-    expect(found({ ...other, HUGGING_FACE_HUB_TOKEN: "hf_old" })).toEqual(["hf_old", "HUGGING_FACE_HUB_TOKEN"]);
-    expect(found({ HUGGING_FACE_HUB_TOKEN: "hf_old", HF_TOKEN: "hf_env" })).toEqual(["hf_env", "HF_TOKEN"]);
+    expect(found({ ...other, HF_TOKEN: "hf_env" })).toEqual(["hf_env", null]);
+    expect(found({ ...other, HUGGING_FACE_HUB_TOKEN: "hf_old" })).toEqual(["hf_old", null]);
+    expect(found({ HUGGING_FACE_HUB_TOKEN: "hf_old", HF_TOKEN: "hf_env" })).toEqual(["hf_env", null]);
     expect(found({ ...other, HF_TOKEN: " ", HUGGING_FACE_HUB_TOKEN: "hf_old" })).toEqual(["hf_path", at("other")]);
   });
 });

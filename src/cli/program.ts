@@ -33,6 +33,11 @@ const commands: readonly CommandEntry[] = [
     load: () => import("./receive.ts"),
   },
   {
+    name: "webhooks",
+    summary: "list, make, change and test the webhooks of a hub",
+    load: () => import("./webhooks.ts"),
+  },
+  {
     name: "hub",
     summary: "start a hub of your own, whose webhooks really fire",
     load: () => import("./hub.ts"),
@@ -50,6 +55,7 @@ Examples:
   $ hubhook trigger repo.content:update --repo dataset:me/data
   $ hubhook receive trigger_training --event repo.content:update
   $ hubhook deliveries ls --state failed
+  $ hubhook webhooks ls
   $ hubhook hub
 
 Exit codes: 0 done, 1 failed, 2 wrong words.`;
@@ -67,7 +73,7 @@ export async function makeProgram(args: readonly string[]): Promise<Command> {
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help of a command")
-    .option("--verbose", "show where an unexpected error comes from")
+    .option("--verbose", "show where an unexpected error comes from, and whom webhooks acts as")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneSentence(text, commandNamed(args)?.name)) })
     .showHelpAfterError(false)

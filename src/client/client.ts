@@ -16,7 +16,7 @@ import { isRecord, readWebhook, type Webhook } from "./webhook.ts";
 
 export type { ActivityAttempt, ActivityDelivery, ActivityPage, ActivityQuery } from "./activity.ts";
 export { ArgumentError, HubError, type HubErrorKind } from "./hub-error.ts";
-export { type NewWebhook, readWatched, type WatchedGiven, type WebhookChanges } from "./input.ts";
+export { changedFields, type NewWebhook, newFields, type WatchedGiven, type WebhookChanges } from "./input.ts";
 export type { Watched, Webhook, WebhookJob } from "./webhook.ts";
 
 export interface WebhooksClientOptions {
