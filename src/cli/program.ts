@@ -6,11 +6,13 @@ interface CommandEntry {
   name: string;
   summary: string;
   load(): Promise<{ define(command: Command): void }>;
+  /** Not for people: left out of the help. */
+  hidden?: true;
   /** It is a server: it goes on after its start, and ends in good order on SIGINT and SIGTERM. */
   staysUp?: (args: readonly string[]) => boolean;
 }
 
-const commands: readonly CommandEntry[] = [
+export const commands: readonly CommandEntry[] = [
   {
     name: "serve",
     summary: "start the receiver",
@@ -43,6 +45,17 @@ const commands: readonly CommandEntry[] = [
     load: () => import("./hub.ts"),
     staysUp: (args) => !args.includes("emit"),
   },
+  {
+    name: "completion",
+    summary: "print the script that completes hubhook in a shell",
+    load: () => import("./completion.ts"),
+  },
+  {
+    name: "complete",
+    summary: "answer that script",
+    hidden: true,
+    load: async () => ({ define: (await import("./completion.ts")).defineAnswers }),
+  },
 ];
 
 export const version = (
@@ -67,7 +80,7 @@ export function commandNamed(args: readonly string[]): CommandEntry | undefined 
 }
 
 /** The program for these arguments: every command is named, those that the arguments name are complete. */
-export async function makeProgram(args: readonly string[]): Promise<Command> {
+export async function makeProgram(args: readonly string[], entries = commands): Promise<Command> {
   const program = new Command("hubhook")
     .description("Webhooks of the Hugging Face Hub: write one function, receive events.")
     .version(version, "-V, --version", "print the version")
@@ -78,9 +91,9 @@ export async function makeProgram(args: readonly string[]): Promise<Command> {
     .configureOutput({ outputError: (text, write) => write(oneSentence(text, commandNamed(args)?.name)) })
     .showHelpAfterError(false)
     .addHelpText("after", EXAMPLES);
-  for (const { name, summary, load } of commands) {
+  for (const { name, summary, hidden = false, load } of entries) {
     const command = program
-      .command(name)
+      .command(name, { hidden })
       .summary(summary)
       .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
       .helpOption("-h, --help", "print help");

@@ -131,16 +131,17 @@ Examples:
           tryOut(hub, id, format),
     ),
   );
+
+  for (const one of command.commands) hubOptions(one);
 }
 
 function subcommand(parent: Command, name: string, summary: string, examples: string[]): Command {
-  const command = parent
+  return parent
     .command(name)
     .summary(summary)
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
     .helpOption("-h, --help", "print help")
     .addHelpText("after", ["", "Examples:", ...examples.map((words) => `  $ hubhook webhooks ${words}`)].join("\n"));
-  return hubOptions(command);
 }
 
 function withId(parent: Command, name: string, summary: string, examples: string[]): Command {

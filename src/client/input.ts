@@ -108,8 +108,10 @@ export function readWatched(item: unknown): Watched {
     );
   const problem = nameProblem(type, name);
   if (problem === null) return { type, name };
-  throw new ArgumentError(`watched: ${quoted(item)}: write ${problem}, behind ${type}:`);
+  throw new ArgumentError(`watched: ${quoted(item)}: write ${problem} behind ${type}:, as ${type}:${EXAMPLES[type]}`);
 }
+
+const EXAMPLES = { model: "me/m", dataset: "me/data", space: "me/app", bucket: "me/files", user: "me", org: "my-org" };
 
 function split(text: string): { type?: string; name?: string } {
   const at = text.indexOf(":");
@@ -158,6 +160,6 @@ function checkJobSecrets(given: Readonly<Record<string, unknown>>): Record<strin
 }
 
 function quoted(value: unknown): string {
-  const text = (typeof value === "string" ? JSON.stringify(value) : JSON.stringify(value)) ?? String(value);
+  const text = JSON.stringify(value) ?? String(value);
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

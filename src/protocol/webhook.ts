@@ -24,7 +24,7 @@ const bucketName = new RegExp(`^${part}/${part}$`);
 
 /** How a name of this type must look, where this one does not: `a name as owner/name`. */
 export function nameProblem(type: WatchedType, name: string): string | null {
-  if (type === "user" || type === "org") return ownerName.test(name) ? null : "a name without a slash, as my-org";
+  if (type === "user" || type === "org") return ownerName.test(name) ? null : "a name without a slash";
   return (type === "bucket" ? bucketName : repoName).test(name) ? null : "a name as owner/name";
 }
 

@@ -29,7 +29,7 @@ describe("wrong arguments are refused before any request", () => {
     [
       "an empty name",
       (client) => client.create({ url, watched: ["model:"] }),
-      "write a name as owner/name, behind model:",
+      "write a name as owner/name behind model:, as model:me/m",
     ],
     ["a bucket without owner", (client) => client.create({ url, watched: ["bucket:b"] }), "a name as owner/name"],
     [
