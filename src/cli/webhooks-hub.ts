@@ -46,9 +46,10 @@ export function openHub({ endpoint, token }: HubOptions): Hub {
     const client = new WebhooksClient({ endpoint: hub.href, token: chosen.token, userAgent: `hubhook/${version}` });
     return { client, chosen };
   } catch (error) {
-    if (error instanceof ArgumentError)
-      throw new UsageError(`the token of ${sourceOf(chosen)} ${wordsAfterColon(error)}`);
-    throw error;
+    if (!(error instanceof ArgumentError)) throw error;
+    const Kind = chosen.from === "--token" ? UsageError : Failure;
+    const rule = "a token is made of visible ASCII characters, without spaces";
+    throw new Kind(`the token of ${sourceOf(chosen)} is not usable: ${rule}`);
   }
 }
 
@@ -153,8 +154,4 @@ const FLAGS: [RegExp, string][] = [
 export function inFlags(message: string): string {
   const [found] = FLAGS.filter(([start]) => start.test(message));
   return found ? message.replace(found[0], found[1]) : message;
-}
-
-function wordsAfterColon({ message }: Error): string {
-  return message.slice(message.indexOf(":") + 2);
 }

@@ -42,7 +42,7 @@ export function written({ type, name }: { type: string; name: string }): string 
 export function reportWebhook(webhook: Webhook): void {
   const { id, status, job, watched, domains, hasSecret, disabledReason, disabledAt, quota, failures } = webhook;
   const rows: [string, string | undefined][] = [
-    ["Id", id],
+    ["Id", harmless(id)],
     ["Status", paint(COLOURS[status], status)],
     ["Reason", disabledReason && harmless(disabledReason)],
     ["Since", disabledAt && harmless(disabledAt)],
