@@ -38,30 +38,38 @@ function repeatable(flags: string, description: string): Option {
     .default([], "none");
 }
 
-/** @throws UsageError */
-export async function newWebhook(options: WebhookOptions): Promise<NewWebhook> {
+/**
+ * Checks the words. What it gives back asks for the secret, where that is wanted, and tells what to make.
+ * @throws UsageError
+ */
+export function newWebhook(options: WebhookOptions): () => Promise<NewWebhook> {
   if (options.url === undefined && options.jobId === undefined)
     throw new UsageError(`say where it sends, by --url, or which Job it starts, by --job-id: as ${EXAMPLE}`);
   if (options.watch.length === 0) throw new UsageError(`say what it watches by --watch type:name: as ${EXAMPLE}`);
   const given = { ...commonOf(options), watched: options.watch };
   checked(() => newFields(given));
-  const secret = await secretOf(options);
-  if (secret === null) throw new UsageError("--no-secret is for update: a new webhook has none until it gets one");
-  const webhook = { ...given, ...(secret !== undefined && { secret }) };
-  checked(() => newFields(webhook));
-  return webhook;
+  const secret = secretOf(options);
+  return async () => {
+    const known = await secret();
+    const webhook = typeof known === "string" ? { ...given, secret: known } : given;
+    checked(() => newFields(webhook));
+    return webhook;
+  };
 }
 
-/** @throws UsageError */
-export async function webhookChanges(options: WebhookOptions): Promise<WebhookChanges> {
+/** As `newWebhook`. @throws UsageError */
+export function webhookChanges(options: WebhookOptions): () => Promise<WebhookChanges> {
   const given = { ...commonOf(options), ...(options.watch.length > 0 && { watched: options.watch }) };
   if (Object.keys(given).length > 0) checked(() => changedFields(given));
-  const secret = await secretOf(options);
-  const changes = { ...given, ...(secret !== undefined && { secret }) };
-  if (Object.keys(changes).length === 0)
+  else if (options.secret === undefined && !options.secretStdin)
     throw new UsageError("say what to change: --url, --job-id, --watch, --domain, --secret or --no-secret");
-  checked(() => changedFields(changes));
-  return changes;
+  const secret = secretOf(options);
+  return async () => {
+    const known = await secret();
+    const changes = { ...given, ...(known !== undefined && { secret: known }) };
+    checked(() => changedFields(changes));
+    return changes;
+  };
 }
 
 function commonOf({ url, jobId, domain, secrets }: WebhookOptions) {
@@ -87,17 +95,22 @@ function jobSecret(text: string): [string, string] {
 }
 
 /** undefined: nothing is said of it; null: take it away. */
-async function secretOf({ secret, secretStdin }: WebhookOptions): Promise<string | null | undefined> {
-  if (secretStdin) {
-    if (secret !== undefined) throw new UsageError("--secret and --secret-stdin: give one of the two");
-    return readInput();
-  }
-  if (secret === false) return null;
-  if (secret !== true) return secret;
+function secretOf({ secret, secretStdin }: WebhookOptions): () => Promise<string | null | undefined> {
+  if (secretStdin && secret !== undefined) throw new UsageError("--secret and --secret-stdin: give one of the two");
+  if (secretStdin) return async () => notEmpty(await readInput());
+  if (typeof secret === "string") checked(() => changedFields({ secret: notEmpty(secret) }));
+  if (secret !== true) return async () => (secret === false ? null : secret);
   if (!canAsk()) throw new UsageError("nobody can be asked for the secret here: pipe it in with --secret-stdin");
-  const typed = await askSecret("Secret (not shown):");
-  if (typed === null) throw new Failure("no secret was typed: nothing was changed");
-  return typed;
+  return async () => {
+    const typed = await askSecret("Secret (not shown):");
+    if (typed === null) throw new Failure("no secret was typed: nothing was changed");
+    return typed;
+  };
+}
+
+function notEmpty(secret: string): string {
+  if (secret !== "") return secret;
+  throw new UsageError("the secret is empty (is the variable set?): leave it out for none, or --no-secret on update");
 }
 
 function checked(check: () => void): void {

@@ -23,6 +23,8 @@ export interface Call {
   path: string;
   query?: URLSearchParams;
   body?: object;
+  /** What of the body no error may repeat. */
+  secrets?: readonly string[];
   signal?: AbortSignal | undefined;
   /** More patience than usual, milliseconds. */
   extraMs?: number;
@@ -135,7 +137,9 @@ class Exchange {
   }
 
   #refused(response: Response, answer: Answer): HubError {
-    const refusal = refusalOf(response, answer, this.#connection.token);
+    const { token } = this.#connection;
+    const secrets = [...(token === null ? [] : [token]), ...(this.#call.secrets ?? [])];
+    const refusal = refusalOf(response, answer, secrets);
     const sentence = refusalSentence(refusal, response.statusText, answer.kind === "web page");
     return this.#error("refused", `${this.#name} was answered ${sentence}`, refusal);
   }

@@ -89,7 +89,7 @@ export class WebhooksClient {
   }
 
   async create(webhook: NewWebhook, { signal }: CallOptions = {}): Promise<Webhook> {
-    return this.#webhook({ method: "POST", path: PATH, body: newFields(webhook), signal });
+    return this.#send(PATH, newFields(webhook), signal);
   }
 
   /**
@@ -101,7 +101,7 @@ export class WebhooksClient {
     const changed = changedFields(changes);
     const before = await this.#webhook({ method: "GET", path, signal });
     const body: Fields = { watched: before.watched, domains: before.domains, ...targetOf(before, changed), ...changed };
-    return this.#webhook({ method: "POST", path, body, signal });
+    return this.#send(path, body, signal);
   }
 
   /** Also resumes one that the hub has suspended. */
@@ -170,6 +170,11 @@ export class WebhooksClient {
     const answer = await call(this.#connection, asked);
     if (!isRecord(answer) || typeof answer.name !== "string") return this.#notUnderstood(asked, "a user");
     return { name: answer.name };
+  }
+
+  #send(path: string, body: Fields, signal: AbortSignal | undefined): Promise<Webhook> {
+    const secrets = [body.secret ?? "", ...Object.values(body.secrets ?? {})].filter((one) => one !== "");
+    return this.#webhook({ method: "POST", path, body, secrets, signal });
   }
 
   async #webhook(asked: Call): Promise<Webhook> {

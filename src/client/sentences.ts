@@ -13,13 +13,13 @@ type Refused = Pick<HubErrorDetails, "status" | "code" | "requestId" | "reason" 
 
 /**
  * What an answer with an error's status tells. The reason is the JSON body's, else that of `X-Error-Message`.
- * @param token never to be repeated, should the hub do so
+ * @param secrets never to be repeated, should the hub do so
  */
-export function refusalOf(response: Response, { json }: Answer, token: string | null): Refused {
+export function refusalOf(response: Response, { json }: Answer, secrets: readonly string[]): Refused {
   const { status, headers } = response;
   const body = isRecord(json) ? json : {};
   const clean = (text: unknown) =>
-    oneLine(typeof text === "string" && token !== null ? text.replaceAll(token, "…") : text);
+    typeof text === "string" ? oneLine(secrets.reduce((sum, secret) => sum.replaceAll(secret, "…"), text)) : undefined;
   return {
     status,
     reason: clean(body.error) ?? clean(body.message) ?? clean(headers.get("x-error-message")),
@@ -53,12 +53,11 @@ const NETWORK: Record<string, string> = {
 export function networkSentence(error: unknown): string {
   const { code, message } = ((error as { cause?: object }).cause ?? error) as { code?: unknown; message?: unknown };
   if (typeof code === "string" && NETWORK[code] !== undefined) return NETWORK[code];
-  return oneLine(message) ?? oneLine(code) ?? "the connection failed";
+  return oneLine(`${message ?? code ?? ""}`) ?? "the connection failed";
 }
 
 /** A line of bounded length, without what could steer a terminal. */
-function oneLine(text: unknown): string | undefined {
-  if (typeof text !== "string") return undefined;
+function oneLine(text: string): string | undefined {
   const clean = text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, " ").trim();
   return clean.slice(0, 500) || undefined;
 }

@@ -457,6 +457,7 @@ describe("wrong words", () => {
     [[...create, "--watch", "me/data"], "write type:name, as dataset:me/data"],
     [[...create, "--watch", "user:me", "--domain", "all"], '--domain "all": write repo or discussion'],
     [[...create, "--watch", "user:me", "--secret", "schlüssel"], "--secret: use visible ASCII characters only"],
+    [[...create, "--watch", "user:me", "--secret", ""], "the secret is empty (is the variable set?)"],
     [[...create, "--watch", "user:me", "--secret"], "pipe it in with --secret-stdin"],
     [[...create, "--watch", "user:me", "--secret", "x", "--secret-stdin"], "give one of the two"],
     [[...create, "--watch", "user:me", "--secrets", "A=1"], "name it by --job-id too"],

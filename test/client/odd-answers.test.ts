@@ -197,9 +197,16 @@ describe("errors", () => {
       { reason: "unknown token …" },
       "unknown token …",
     ],
+    [
+      "the secret that was sent",
+      json({ error: "bad secret s3cret-x" }, 400),
+      { reason: "bad secret …" },
+      "bad secret …",
+    ],
   ])("tell %s", async (_, answer, details, sentence) => {
     await using scripted = await startScripted([answer]);
     const error = await failureOf(scripted.client.create({ url: old.url, watched: ["user:me"], secret: "s3cret-x" }));
+    expect(JSON.stringify(error)).not.toContain("s3cret-x");
     expect(error).toMatchObject({ name: "HubError", kind: "refused", method: "POST", ...details });
     expect(error.url).toBe(`${scripted.target.url}/api/settings/webhooks`);
     expect(error.message).toContain(sentence);
