@@ -1,54 +1,7 @@
 /** A webhook's deliveries, as the embedded hub tells of them. */
+import type { ActivityDelivery, ActivityPage, ActivityQuery } from "../protocol/webhooks-api.ts";
 import { ArgumentError } from "./hub-error.ts";
 import { isRecord } from "./webhook.ts";
-
-export interface ActivityQuery {
-  /** At most so many, up to 200. Default: 20. */
-  limit?: number | undefined;
-  /** `next` of the page before. */
-  cursor?: string | undefined;
-  state?: "pending" | "running" | "succeeded" | "failed" | "cancelled" | undefined;
-  scope?: string | undefined;
-  action?: string | undefined;
-  /** `type:owner/name`; `*` stands for anything. */
-  repo?: string | undefined;
-  since?: Date | string | undefined;
-  until?: Date | string | undefined;
-}
-
-export interface ActivityAttempt {
-  at: string;
-  /** null: no answer. */
-  status: number | null;
-  ms: number | null;
-  error?: string;
-  /** The answer's body, as far as it is kept. */
-  response?: string;
-  /** The Job that was started. */
-  job?: string;
-}
-
-export interface ActivityDelivery {
-  /** What `replay` takes. */
-  id: string;
-  /** `Webhook-Id`, the same over replays. */
-  webhookId: string;
-  state: string;
-  event: { scope: string; action: string };
-  repo: string;
-  createdAt: string;
-  finishedAt?: string;
-  nextAttemptAt?: string;
-  replayOf?: string;
-  attempts: ActivityAttempt[];
-  payload: unknown;
-}
-
-export interface ActivityPage {
-  deliveries: ActivityDelivery[];
-  /** `cursor` of the next page; left out: there is none. */
-  next?: string;
-}
 
 /** @throws ArgumentError */
 export function activitySearch(query: ActivityQuery): URLSearchParams {

@@ -8,16 +8,25 @@
  * Source of the calls: https://huggingface.co/docs/hub/webhooks and the official Python client.
  */
 import { HUB_ENDPOINT } from "../protocol/repo.ts";
-import { type ActivityPage, type ActivityQuery, activitySearch, readActivity } from "./activity.ts";
+import type {
+  ActivityPage,
+  ActivityQuery,
+  CallOptions,
+  NewWebhook,
+  Replayed,
+  Webhook,
+  WebhookChanges,
+  WebhooksApi,
+} from "../protocol/webhooks-api.ts";
+import { activitySearch, readActivity } from "./activity.ts";
 import { type Call, type Connection, call, defaultSleep } from "./call.ts";
 import { ArgumentError, HubError } from "./hub-error.ts";
-import { changedFields, checkId, type Fields, type NewWebhook, newFields, type WebhookChanges } from "./input.ts";
-import { isRecord, readWebhook, type Webhook } from "./webhook.ts";
+import { changedFields, checkId, type Fields, newFields } from "./input.ts";
+import { isRecord, readWebhook } from "./webhook.ts";
 
-export type { ActivityAttempt, ActivityDelivery, ActivityPage, ActivityQuery } from "./activity.ts";
+export type * from "../protocol/webhooks-api.ts";
 export { ArgumentError, HubError, type HubErrorKind } from "./hub-error.ts";
-export { changedFields, type NewWebhook, newFields, type WatchedGiven, type WebhookChanges } from "./input.ts";
-export type { Watched, Webhook, WebhookJob } from "./webhook.ts";
+export { changedFields, newFields } from "./input.ts";
 
 export interface WebhooksClientOptions {
   /** Address of the hub. Default: the real one. */
@@ -34,19 +43,6 @@ export interface WebhooksClientOptions {
   random?: (() => number) | undefined;
 }
 
-export interface CallOptions {
-  /** Cancels the call, also while it waits for its next try. */
-  signal?: AbortSignal | undefined;
-}
-
-export interface Replayed {
-  /** What the receiver answered; 0: nothing. */
-  status: number;
-  /** The new delivery, where the hub names it. */
-  id?: string;
-  error?: string;
-}
-
 const PATH = "/api/settings/webhooks";
 /** A replay is answered once the receiver has answered, and a hub gives that 30 seconds. */
 const REPLAY_EXTRA_MS = 15_000;
@@ -57,7 +53,7 @@ const REPLAY_EXTRA_MS = 15_000;
  * const { id } = await webhooks.create({ url: "https://example.com/webhooks/retrain", watched: ["dataset:me/data"] });
  * await webhooks.update(id, { domains: ["repo"] });
  */
-export class WebhooksClient {
+export class WebhooksClient implements WebhooksApi {
   /** Without a slash at its end. */
   readonly endpoint: string;
   readonly #connection: Connection;
@@ -76,7 +72,6 @@ export class WebhooksClient {
     };
   }
 
-  /** All webhooks of the user. */
   async list({ signal }: CallOptions = {}): Promise<Webhook[]> {
     const asked: Call = { method: "GET", path: PATH, signal };
     const answer = await call(this.#connection, asked);
@@ -92,10 +87,6 @@ export class WebhooksClient {
     return this.#send(PATH, newFields(webhook), signal);
   }
 
-  /**
-   * Changes what is given and keeps the rest. A new `url` takes the place of a Job, a new `jobId` that of a url.
-   * What somebody else changes in the same moment may be lost: a hub has no way to ask for more.
-   */
   async update(id: string, changes: WebhookChanges, { signal }: CallOptions = {}): Promise<Webhook> {
     const path = pathOf(id);
     const changed = changedFields(changes);
@@ -104,7 +95,6 @@ export class WebhooksClient {
     return this.#send(path, body, signal);
   }
 
-  /** Also resumes one that the hub has suspended. */
   async enable(id: string, { signal }: CallOptions = {}): Promise<Webhook> {
     return this.#webhook({ method: "POST", path: `${pathOf(id)}/enable`, signal });
   }
@@ -117,7 +107,6 @@ export class WebhooksClient {
     await call(this.#connection, { method: "DELETE", path: pathOf(id), ignoreBody: true, signal });
   }
 
-  /** Sends an old delivery again, to the webhook's present url, and waits for the receiver's answer. */
   async replay(id: string, logId: string, { signal }: CallOptions = {}): Promise<Replayed> {
     const path = `${pathOf(id)}/replay/${checkId(logId, "delivery")}`;
     const asked: Call = { method: "POST", path, signal, extraMs: REPLAY_EXTRA_MS };
@@ -130,10 +119,7 @@ export class WebhooksClient {
     };
   }
 
-  /**
-   * What was sent and answered, the newest first. Only the embedded hub tells.
-   * @throws HubError `unsupported` on a hub that does not, naming the page that shows it
-   */
+  /** @throws HubError `unsupported` on a hub that does not tell, naming the page that shows it */
   async activity(id: string, { signal, ...query }: ActivityQuery & CallOptions = {}): Promise<ActivityPage> {
     const asked: Call = { method: "GET", path: `${pathOf(id)}/activity`, query: activitySearch(query), signal };
     try {

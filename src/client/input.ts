@@ -8,37 +8,8 @@ import {
   urlProblem,
   watchedTypes,
 } from "../protocol/webhook.ts";
+import type { NewWebhook, Watched, WebhookChanges } from "../protocol/webhooks-api.ts";
 import { ArgumentError } from "./hub-error.ts";
-import type { Watched } from "./webhook.ts";
-
-/** `{ type: "dataset", name: "me/data" }`, or the same as `dataset:me/data`. */
-export type WatchedGiven = string | { readonly type: string; readonly name: string };
-
-interface Common {
-  /** `repo`, `discussion`; left out on creation: both. */
-  domains?: readonly string[] | undefined;
-  /** Values for the Job's secrets; only together with `jobId`. */
-  jobSecrets?: Readonly<Record<string, string>> | undefined;
-}
-
-export interface NewWebhook extends Common {
-  /** Where to send. Or `jobId`. */
-  url?: string | undefined;
-  /** The Job to start anew for each event. */
-  jobId?: string | undefined;
-  watched: readonly WatchedGiven[];
-  secret?: string | undefined;
-}
-
-/** What is left out stays as it is. */
-export interface WebhookChanges extends Common {
-  url?: string | undefined;
-  jobId?: string | undefined;
-  /** In place of all that was watched. */
-  watched?: readonly WatchedGiven[] | undefined;
-  /** null takes it away. */
-  secret?: string | null | undefined;
-}
 
 /** The fields as they are sent. */
 export interface Fields {

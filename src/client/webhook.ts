@@ -1,48 +1,6 @@
 /** A webhook as a hub tells of it, old answers and new ones alike. */
 import { SUSPENDED } from "../protocol/webhook.ts";
-
-/** Open: a hub may know more types than we do. */
-export interface Watched {
-  type: string;
-  name: string;
-}
-
-/** The Job that a webhook starts. Names of its secrets, never their values. */
-export interface WebhookJob {
-  dockerImage?: string;
-  spaceId?: string;
-  command: string[];
-  arguments: string[];
-  environment: Record<string, string>;
-  secrets: string[];
-  flavor?: string;
-  /** Seconds. */
-  timeout?: number;
-}
-
-export interface Webhook {
-  id: string;
-  /** Where it sends; null when it starts a Job. */
-  url: string | null;
-  job: WebhookJob | null;
-  watched: Watched[];
-  domains: string[];
-  /** As on the wire. */
-  disabled: boolean | typeof SUSPENDED;
-  /** The same as one word. `suspended`: the hub switched it off after failures. */
-  status: "enabled" | "disabled" | "suspended";
-  /** Is a secret set? No answer ever tells which. */
-  hasSecret: boolean;
-  /** Why and since when it is disabled, where a hub says so. */
-  disabledReason?: string;
-  disabledAt?: string;
-  /** Attempts in a row that failed. Embedded hub. */
-  failures?: number;
-  /** Deliveries of the last 24 hours, and how many there may be. Embedded hub. */
-  quota?: { limit: number; used: number; over: number };
-  createdAt?: string;
-  updatedAt?: string;
-}
+import type { Watched, Webhook, WebhookJob } from "../protocol/webhooks-api.ts";
 
 /**
  * Reads an answer. Fields that nobody knows here are left out: one might hold a secret, as `secret` did in old answers.
