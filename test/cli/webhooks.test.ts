@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "@jest/globals";
+import { atTerminal, onTerminal } from "../support/at-terminal.ts";
 import { hubhook } from "../support/cli.ts";
 import { activityOf, addWebhook, publish, startTestHub, type TestHub, WEBHOOKS } from "../support/hub.ts";
 import { type Behaviour, startTarget } from "../support/target.ts";
-import { atTerminal, onTerminal } from "../support/terminal.ts";
 
 const NOBODY = { HF_TOKEN_PATH: "/nowhere" };
 const SECRET = "s3cret-of-the-receiver";
