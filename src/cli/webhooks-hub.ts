@@ -113,8 +113,8 @@ function sentenceOf(error: HubError, endpoint: string, chosen: Chosen): string {
   const { kind, status, reason, requestId, message } = error;
   const local = isLoopback(new URL(endpoint).hostname);
   if (kind === "unreachable") {
-    const start = local ? "start one by `hubhook hub`, or" : "is the network there? Or";
-    return `${message}: ${start} name another hub by --endpoint`;
+    const start = local ? "Start one by `hubhook hub`" : "Look at the network";
+    return `${message}. ${start}, or name another hub by --endpoint or HF_ENDPOINT`;
   }
   if (status === 401) return `${endpoint} did not take the token: ${newToken(chosen, endpoint, local)}`;
   if (status === 403) {

@@ -126,7 +126,7 @@ describe("the hub that is asked", () => {
     expect([gone.code, gone.stderr]).toEqual([
       1,
       expect.stringMatching(
-        /^hubhook: http:\/\/127\.0\.0\.1:1 cannot be reached: .*start one by `hubhook hub`, or name/,
+        /^hubhook: http:\/\/127\.0\.0\.1:1 cannot be reached: .*\. Start one by `hubhook hub`, or name another hub/,
       ),
     ]);
     const none = await hubhook(["webhooks", "ls"], { env: NOBODY });
