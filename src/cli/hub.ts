@@ -67,6 +67,7 @@ async function start(options: HubOptions): Promise<void> {
   });
   stay(hub);
   print(`The hub is up: HF_ENDPOINT=${hub.url}`);
+  note(`Webhooks in a browser: ${hub.url}/settings/webhooks`);
   for (const notice of hub.notices) note(notice);
 }
 

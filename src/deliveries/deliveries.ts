@@ -114,10 +114,14 @@ export class Deliveries {
    * @throws HttpError 503 `backlog_full` or `storage_unavailable`, 413 `payload_too_large`: nothing was taken
    */
   accept(delivery: NewDelivery): Promise<Accepted> {
+    if (this.#closing !== undefined) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
-      if (this.#closing !== undefined) return reject(closed());
       let taken: Taken | undefined;
       let refusal: unknown;
+      const refuse = (error: unknown) => {
+        this.#totals.refused++;
+        reject(error);
+      };
       this.#writer.add({
         keep: false,
         work: () => {
@@ -130,17 +134,8 @@ export class Deliveries {
             refusal = error;
           }
         },
-        done: () => {
-          if (!taken) {
-            this.#totals.refused++;
-            return reject(refusal);
-          }
-          resolve(this.#took(taken));
-        },
-        failed: (error) => {
-          this.#totals.refused++;
-          reject(unavailable(error));
-        },
+        done: () => (taken ? resolve(this.#took(taken)) : refuse(refusal)),
+        failed: (error) => refuse(unavailable(error)),
       });
     });
   }
@@ -299,13 +294,7 @@ export class Deliveries {
     const lost = this.#writer.close();
     if (lost > 0)
       this.#onProblem(`the end of ${lost} attempts could not be written: those deliveries run again at the next start`);
-    try {
-      this.#ledger.tidy();
-    } catch (error) {
-      if (!isStorageError(error)) throw error;
-    } finally {
-      if (this.#ownsDatabase) this.#database.close();
-    }
+    if (this.#ownsDatabase) this.#database.close();
   }
 
   get #quiet(): boolean {

@@ -40,6 +40,8 @@ export interface QuotaUse {
   over: number;
 }
 
+export type ShownWebhook = ReturnType<typeof shown>;
+
 /** The answer of the settings API. Secrets never leave: only whether there is one, and their names. */
 export function shown(webhook: Webhook, quota: QuotaUse) {
   const { id, url, job, jobSecrets, watched, domains, disabled, reason, disabledAt } = webhook;

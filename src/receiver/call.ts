@@ -80,8 +80,10 @@ const PRIVATE_HEADERS = new Set([SECRET_HEADER, "authorization", "cookie", "prox
 
 export function withoutSecrets(headers: IncomingHttpHeaders): Record<string, string> {
   const rest: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
+  for (const name in headers) {
+    const value = headers[name];
     if (!PRIVATE_HEADERS.has(name) && value !== undefined) rest[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
   return rest;
 }
 

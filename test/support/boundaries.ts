@@ -75,6 +75,11 @@ export const rules: Rule[] = [
     import: within("receiver", "handlers", "cli", "client", "publish", "app.ts", "index.ts"),
   },
   {
+    says: "the hub's pages can be deleted: only its app.ts imports them",
+    binds: (path) => path !== "hub/app.ts" && !within("hub/pages")(path),
+    import: within("hub/pages"),
+  },
+  {
     says: "deliveries know nothing of HTTP, handlers or hubs",
     binds: within("deliveries"),
     import: (target) =>
