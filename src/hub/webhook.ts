@@ -1,18 +1,15 @@
 /** A webhook as the hub keeps it, and as callers see it. */
+import type { Domain, SUSPENDED, WatchedItem } from "../protocol/webhook.ts";
 import type { JobSpec } from "./job.ts";
 
-export const watchedTypes = ["model", "dataset", "space", "user", "org", "bucket"] as const;
-export const domains = ["repo", "discussion"] as const;
-
-export type WatchedType = (typeof watchedTypes)[number];
-export type Domain = (typeof domains)[number];
-
-export interface WatchedItem {
-  type: WatchedType;
-  name: string;
-}
-
-export const SUSPENDED = "suspended-after-failure";
+export {
+  type Domain,
+  domains,
+  SUSPENDED,
+  type WatchedItem,
+  type WatchedType,
+  watchedTypes,
+} from "../protocol/webhook.ts";
 
 export interface Webhook {
   id: string;

@@ -5,6 +5,7 @@ import { HttpError, toError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { SECRET_HEADER } from "../protocol/headers.ts";
 import type { WebhookPayload } from "../protocol/payload.ts";
+import type { WebhooksApi } from "../protocol/webhooks-api.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HandlerContext, HandlerLog } from "./webhook.ts";
 
@@ -12,6 +13,8 @@ import type { HandlerContext, HandlerLog } from "./webhook.ts";
 export interface Surroundings {
   log: Logger;
   hub: { endpoint: string; token: string | null };
+  /** Given from outside: the receiver knows no client. */
+  webhooks: WebhooksApi;
 }
 
 interface Call {
@@ -58,6 +61,10 @@ export class CallContext implements HandlerContext {
   get hub() {
     const { endpoint, token } = this.#surroundings.hub;
     return { hubUrl: endpoint, ...(token !== null && { accessToken: token }) };
+  }
+
+  get webhooks(): WebhooksApi {
+    return this.#surroundings.webhooks;
   }
 }
 

@@ -42,6 +42,7 @@ const DOORS = [
   "deliveries/deliveries.ts",
   "hub/hub.ts",
   "client/client.ts",
+  "client/lazy.ts",
   "catalog/catalog.ts",
 ];
 const ENTRIES = ["index.ts", "cli/index.ts", "preflight.js"];
