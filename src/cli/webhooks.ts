@@ -104,7 +104,7 @@ Examples:
 
   const replay = withId(command, "replay", "send an old delivery again, to the present url", [
     "replay 654bbb 01nfc7fhv00",
-  ]).argument("<delivery>", "its id, from `hubhook webhooks activity` or the webhook's page");
+  ]).argument("<delivery>", "its id, from `hubhook webhooks activity` or the webhook's page", idOf);
   replay.action(on(replayOne));
 
   const test = withId(command, "test", "let an event happen that it watches, and show the answer (embedded hub)", [
@@ -125,7 +125,14 @@ function subcommand(parent: Command, name: string, summary: string, examples: st
 }
 
 function withId(parent: Command, name: string, summary: string, examples: string[]): Command {
-  return subcommand(parent, name, summary, examples).argument("<id>", "its id, or how it begins");
+  return subcommand(parent, name, summary, examples).argument("<id>", "its id, or how it begins", idOf);
+}
+
+/** An unset variable in a script must not stand for the only webhook there is, which begins with nothing too. */
+function idOf(text: string): string {
+  if (/^[\w-]+$/.test(text)) return text;
+  if (text === "") throw new UsageError("the id is empty (is the variable set?): `hubhook webhooks ls` lists the ids");
+  throw new UsageError(`${JSON.stringify(text)} is no id: ids are made of letters and digits`);
 }
 
 type Work = (hub: Hub) => Promise<void>;
