@@ -41,7 +41,14 @@ export function print(line: string): void {
 
 /** A result as JSON: over several lines for people, one line for programs. */
 export function printJson(value: unknown, format: Format = "json"): void {
-  print(JSON.stringify(value, null, format === "text" ? 2 : 0));
+  print(JSON.stringify(value, null, format === "text" ? 2 : 0).replace(UNSEEN, escaped));
+}
+
+/** What JSON leaves as it is, and a terminal may obey. Spelt out it is the same JSON. */
+const UNSEEN = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** A sentence for the person, beside the result. */
@@ -68,7 +75,8 @@ export function harmless(text: string): string {
 
 /** Columns of the terminal; in a pipe there is no end to a line. */
 export function lineWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  // A terminal that nobody has given a size says 0, or nothing.
+  return process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
 /** Can a person answer a question here? */
@@ -81,9 +89,11 @@ export async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+    const closed = new Promise<null>((resolve) => lines.once("close", () => resolve(null)));
     const answer = await Promise.race([lines.question(`${question} [y/N] `), closed]);
-    return /^\s*y(es)?\s*$/i.test(answer);
+    // Then nobody has ended the question's line either.
+    if (answer === null) note("");
+    return answer !== null && /^\s*y(es)?\s*$/i.test(answer);
   } finally {
     lines.close();
   }

@@ -44,14 +44,19 @@ export function urlProblem(text: string): string | null {
     return "expected a whole address, as https://example.com/webhooks/x";
   if (parsed.username || parsed.password) return "an address may not hold a name or a password: use the secret";
   if (parsed.hash) return "an address may not hold a fragment (#…): it would never be sent";
-  return text.length > 2_048 ? "an address may have 2,048 characters" : null;
+  return text.length > 2_048 ? "an address may have at most 2,048 characters" : null;
+}
+
+/** The address as it may be shown: people put secrets into its query, and elsewhere a password before its host. */
+export function withoutSecret(url: string): string {
+  return url.replace(/([?&](?:secret|token)=)[^&#\s]*/gi, "$1***").replace(/(\/\/)[^/?#\s]+@/g, "$1***@");
 }
 
 const MAX_SECRET = 4_096;
 
 /** What is wrong with a secret, or null. The text itself is never part of the answer. */
 export function secretProblem(text: string): string | null {
-  if (text.length > MAX_SECRET) return `a secret may have ${MAX_SECRET} characters`;
+  if (text.length > MAX_SECRET) return `a secret may have at most ${MAX_SECRET} characters`;
   // Spaces at the ends would be lost on the way, others arrive.
   if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)) return null;
   return "use visible ASCII characters only: it is sent in a header";
