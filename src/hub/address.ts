@@ -5,7 +5,11 @@ export interface Address {
   origin: string;
   /** With the query. */
   path: string;
+  /** What of the query proves the sender, in both ways of writing it. */
+  secrets: string[];
 }
+
+const SECRET_PARAMETER = /^(?:secret|token)$/i;
 
 const known = new Map<string, Address>();
 const MAX_KNOWN = 10_000;
@@ -14,8 +18,11 @@ export function addressOf(url: string): Address {
   const found = known.get(url);
   if (found) return found;
   if (known.size >= MAX_KNOWN) known.clear();
-  const { host, origin, pathname, search } = new URL(url);
-  const address = { host, origin, path: pathname + search };
+  const { host, origin, pathname, search, searchParams } = new URL(url);
+  const secrets = [...searchParams].flatMap(([name, value]) =>
+    SECRET_PARAMETER.test(name) && value !== "" ? [value, encodeURIComponent(value)] : [],
+  );
+  const address = { host, origin, path: pathname + search, secrets };
   known.set(url, address);
   return address;
 }

@@ -85,10 +85,14 @@ export class Outbox {
     if (webhook.secret !== null) headers[SECRET_HEADER] = webhook.secret;
     const body = withWebhook(delivery.payload, webhook.id);
     const { status, body: text, problem, retryAfter, planned } = await send({ url, body, headers }, tools);
-    if (status !== null) targets.answered(addressOf(url).host);
-    else if (!tools.signal.aborted && !planned) targets.unanswered(addressOf(url).host);
-    const kept: Kept = text === "" ? { status } : { status, body: text };
-    return { kept, problem, retryAfter };
+    const { host, secrets } = addressOf(url);
+    if (status !== null) targets.answered(host);
+    else if (!tools.signal.aborted && !planned) targets.unanswered(host);
+    // Many a receiver answers with all that it was sent, or redirects to the same query.
+    const hidden = webhook.secret === null ? secrets : [webhook.secret, ...secrets];
+    const hide = (said: string) => hidden.reduce((sum, secret) => sum.replaceAll(secret, "***"), said);
+    const kept: Kept = text === "" ? { status } : { status, body: hide(text) };
+    return { kept, problem: problem === null ? null : hide(problem), retryAfter };
   }
 
   async #run(webhook: Webhook, delivery: DeliveryToRun, { signal }: AttemptTools) {

@@ -203,6 +203,12 @@ describe("errors", () => {
       { reason: "bad secret …" },
       "bad secret …",
     ],
+    [
+      "an address with a secret in it",
+      json({ error: "https://me:pw@e.com/?secret=in-it&x=1 is taken" }, 409),
+      { reason: "https://***@e.com/?secret=***&x=1 is taken" },
+      "?secret=***&x=1 is taken",
+    ],
   ])("tell %s", async (_, answer, details, sentence) => {
     await using scripted = await startScripted([answer]);
     const error = await failureOf(scripted.client.create({ url: old.url, watched: ["user:me"], secret: "s3cret-x" }));
