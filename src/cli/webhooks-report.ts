@@ -54,6 +54,8 @@ export function reportWebhook(webhook: Webhook): void {
           )
         : "",
     ],
+    ["Flavor", job?.flavor && harmless(job.flavor)],
+    ["Time limit", job?.timeout === undefined ? undefined : `${job.timeout} s`],
     ["Job secrets", job ? harmless(job.secrets.join(", ")) : ""],
     ["Watched", harmless(watched.map(written).join("\n"))],
     ["Domains", harmless(domains.join(", "))],

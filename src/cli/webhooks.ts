@@ -1,5 +1,6 @@
 /** `hubhook webhooks`: the webhooks of a user on a hub, real or embedded. Names and flags are those of `hf webhooks`. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { deliveryStates } from "../protocol/webhook.ts";
 import { UsageError } from "./exit.ts";
 import { canAsk } from "./output.ts";
 import {
@@ -18,8 +19,6 @@ import {
 import { explained, type Hub, type HubOptions, hubOptions, introduce, openHub, WHOSE_TOKEN } from "./webhooks-hub.ts";
 import { newWebhook, type WebhookOptions, webhookChanges, webhookOptions } from "./webhooks-input.ts";
 import { momentOf } from "./when.ts";
-
-const STATES = ["pending", "running", "succeeded", "failed", "cancelled"];
 
 export function define(command: Command): void {
   command.usage("<ls|info|create|update|enable|disable|delete|activity|replay|test> [options]").addHelpText(
@@ -97,7 +96,7 @@ Examples:
     "activity 654bbb --format json | jq '.[0].attempts'",
   ]);
   activity
-    .addOption(new Option("--state <state>", "in this state").choices(STATES))
+    .addOption(new Option("--state <state>", "in this state").choices(deliveryStates))
     .option("--since <time>", "since: 30m, 2h, 7d, or a time as 2026-11-21T10:00:00Z", momentOf)
     .option("--limit <number>", "at most so many", limitOf, 20)
     .action(on(showActivity));

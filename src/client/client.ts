@@ -66,7 +66,7 @@ export class WebhooksClient implements WebhooksApi {
       token: checkToken(options.token ?? null),
       fetch: options.fetch ?? globalThis.fetch,
       timeoutMs: checkTimeout(options.timeoutMs ?? 30_000),
-      userAgent: options.userAgent ?? "hubhook",
+      userAgent: checkUserAgent(options.userAgent ?? "hubhook"),
       sleep: options.sleep ?? defaultSleep,
       random: options.random ?? Math.random,
     };
@@ -210,6 +210,11 @@ function checkEndpoint(text: unknown): string {
 function checkToken(token: unknown): string | null {
   if (token === null || (typeof token === "string" && /^[\x21-\x7e]+$/.test(token))) return token;
   throw new ArgumentError("token: it is not usable: a token is made of visible ASCII characters, without spaces");
+}
+
+function checkUserAgent(text: unknown): string {
+  if (typeof text === "string" && /^[\x20-\x7e]+$/.test(text)) return text;
+  throw new ArgumentError("userAgent: write visible ASCII characters: it is sent in a header");
 }
 
 function checkTimeout(ms: number): number {

@@ -1,5 +1,5 @@
 /** What a hub or the network said, in words that may be shown. */
-import { withoutSecret } from "../protocol/webhook.ts";
+import { withoutSecret, withoutSecrets } from "../protocol/webhook.ts";
 import type { HubErrorDetails } from "./hub-error.ts";
 import type { Answer } from "./read-answer.ts";
 import { retryAfterOf } from "./retry.ts";
@@ -20,9 +20,7 @@ export function refusalOf(response: Response, { json }: Answer, secrets: readonl
   const { status, headers } = response;
   const body = isRecord(json) ? json : {};
   const clean = (text: unknown) =>
-    typeof text === "string"
-      ? oneLine(withoutSecret(secrets.reduce((sum, secret) => sum.replaceAll(secret, "…"), text)))
-      : undefined;
+    typeof text === "string" ? oneLine(withoutSecret(withoutSecrets(text, secrets))) : undefined;
   return {
     status,
     reason: clean(body.error) ?? clean(body.message) ?? clean(headers.get("x-error-message")),

@@ -1,6 +1,7 @@
 /** One attempt of a delivery: to the webhook's present url with its present secret, or by starting its Job. */
 import { AttemptFailure, type AttemptTools, type DeliveryToRun } from "../deliveries/delivery.ts";
 import { DELIVERY_ID_HEADER, SECRET_HEADER } from "../protocol/headers.ts";
+import { withoutSecrets } from "../protocol/webhook.ts";
 import { addressOf } from "./address.ts";
 import { EVENT_ID } from "./events.ts";
 import { webhookIdOf } from "./ids.ts";
@@ -90,9 +91,8 @@ export class Outbox {
     else if (!tools.signal.aborted && !planned) targets.unanswered(host);
     // Many a receiver answers with all that it was sent, or redirects to the same query.
     const hidden = webhook.secret === null ? secrets : [webhook.secret, ...secrets];
-    const hide = (said: string) => hidden.reduce((sum, secret) => sum.replaceAll(secret, "***"), said);
-    const kept: Kept = text === "" ? { status } : { status, body: hide(text) };
-    return { kept, problem: problem === null ? null : hide(problem), retryAfter };
+    const kept: Kept = text === "" ? { status } : { status, body: withoutSecrets(text, hidden) };
+    return { kept, problem: problem === null ? null : withoutSecrets(problem, hidden), retryAfter };
   }
 
   async #run(webhook: Webhook, delivery: DeliveryToRun, { signal }: AttemptTools) {

@@ -14,6 +14,10 @@ export interface WatchedItem {
   name: string;
 }
 
+/** What becomes of a delivery. */
+export const deliveryStates = ["pending", "running", "succeeded", "failed", "cancelled"] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
 /** What stands in `disabled` when the hub itself has switched a webhook off. */
 export const SUSPENDED = "suspended-after-failure";
 
@@ -50,6 +54,17 @@ export function urlProblem(text: string): string | null {
 /** The address as it may be shown: people put secrets into its query, and elsewhere a password before its host. */
 export function withoutSecret(url: string): string {
   return url.replace(/([?&](?:secret|token)=)[^&#\s]*/gi, "$1***").replace(/(\/\/)[^/?#\s]+@/g, "$1***@");
+}
+
+/** Shorter than this it is a word of the sentence rather than a secret, as the `any` that an open hub is given. */
+const SHORTEST_SECRET = 4;
+
+/** The text without secrets that it repeats. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const longestFirst = secrets
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .sort((one, other) => other.length - one.length);
+  return longestFirst.reduce((sum, secret) => sum.replaceAll(secret, "***"), text);
 }
 
 const MAX_SECRET = 4_096;

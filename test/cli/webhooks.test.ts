@@ -161,6 +161,7 @@ describe("hubhook webhooks info", () => {
       dockerImage: "alpine",
       command: ["true"],
       flavor: "cpu-basic",
+      timeoutSeconds: 60,
     });
     const args = [
       "create",
@@ -176,7 +177,7 @@ describe("hubhook webhooks info", () => {
     const made = await run(test, [...args, "--format", "quiet"], { env: { HERE: "hidden" } });
     expect(made).toMatchObject({ code: 0, stderr: "" });
     const { stdout } = await run(test, ["info", made.stdout.trim()]);
-    expect(stdout).toMatch(/^Job +alpine true\nJob secrets +TOKEN, HERE\n/m);
+    expect(stdout).toMatch(/^Job +alpine true\nFlavor +cpu-basic\nTime limit +60 s\nJob secrets +TOKEN, HERE\n/m);
     expect(stdout).not.toContain("hidden");
     expect((await run(test, ["ls"])).stdout).toContain("Job: alpine true");
   });
