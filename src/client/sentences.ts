@@ -48,13 +48,22 @@ const NETWORK: Record<string, string> = {
   ETIMEDOUT: "no connection came about",
   UND_ERR_CONNECT_TIMEOUT: "no connection came about",
   UND_ERR_HEADERS_TIMEOUT: "it did not answer",
+  ERR_SSL_WRONG_VERSION_NUMBER: "what listens there does not speak https",
 };
 
 /** Why a request failed on its way. `fetch` hides the cause behind "fetch failed". */
 export function networkSentence(error: unknown): string {
-  const { code, message } = ((error as { cause?: object }).cause ?? error) as { code?: unknown; message?: unknown };
+  const { code, message, name } = ((error as { cause?: object }).cause ?? error) as Record<string, unknown>;
+  if (name === "HTTPParserError") return "what answers there is no HTTP";
   if (typeof code === "string" && NETWORK[code] !== undefined) return NETWORK[code];
   return oneLine(`${message ?? code ?? ""}`) ?? "the connection failed";
+}
+
+/** The same error without the bytes that the parser stumbled over: they may repeat what was sent, and the token with it. */
+export function withoutBytes(error: unknown): unknown {
+  const { cause } = error as { cause?: unknown };
+  if (isRecord(cause)) delete cause.data;
+  return error;
 }
 
 /** A line of bounded length, without what could steer a terminal. */

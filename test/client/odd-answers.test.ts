@@ -1,4 +1,7 @@
 /** What hubs, proxies and networks answer when it is not what the embedded hub would: recorded shapes, scripted. */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { inspect } from "node:util";
 import { describe, expect, it } from "@jest/globals";
 import { type HubError, type Webhook, WebhooksClient, type WebhooksClientOptions } from "../../src/client/client.ts";
 import { type Behaviour, startTarget } from "../support/target.ts";
@@ -254,6 +257,18 @@ describe("errors", () => {
     expect(cut).toMatchObject({ kind: "cut", message: expect.stringContaining("was cut before its end") });
     const gone = new WebhooksClient({ endpoint: "http://127.0.0.1:1", sleep: async () => {} });
     expect((await failureOf(gone.list())).message).toMatch(/^http:\/\/127\.0\.0\.1:1 cannot be reached: /);
+  });
+
+  it("tell what is no HTTP, and keep nothing of what it repeats", async () => {
+    const server = createServer((socket) => {
+      socket.once("data", (bytes) => socket.end(`HTTP/1.1 200 OK\r\n${bytes}`)).on("error", () => {});
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const error = await failureOf(new WebhooksClient({ endpoint, token: TOKEN, sleep: async () => {} }).list());
+    server.close();
+    expect(error.message).toBe(`${endpoint} cannot be reached: what answers there is no HTTP`);
+    expect(inspect(error, { depth: null })).not.toContain(TOKEN);
   });
 
   it("tell what took too long, and try it once", async () => {
