@@ -120,10 +120,17 @@ export async function askSecret(question: string): Promise<string | null> {
   }
 }
 
-/** All of standard input, without the line end that an editor or `echo` leaves. */
+/** Far more than any secret has: what is longer is another file than was meant, and need not be read to its end. */
+const MOST_INPUT = 100_000;
+
+/** Standard input, without the line end that an editor or `echo` leaves; cut where it is longer than any secret. */
 export async function readInput(): Promise<string> {
-  const { text } = await import("node:stream/consumers");
-  return (await text(process.stdin)).replace(/\r?\n$/, "");
+  let text = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) {
+    text += chunk as string;
+    if (text.length > MOST_INPUT) break;
+  }
+  return text.replace(/\r?\n$/, "");
 }
 
 /** What a person's code logs goes beside the result, not into it. */

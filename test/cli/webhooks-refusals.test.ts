@@ -1,6 +1,7 @@
 /** What `hubhook webhooks` refuses, what hubs refuse it, and whose token goes where. */
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "@jest/globals";
 import { chooseToken } from "../../src/cli/webhooks-hub.ts";
 import { loadConfig } from "../../src/config.ts";
@@ -63,6 +64,18 @@ describe("wrong words", () => {
     expect(stderr).toContain(sentence);
     expect(stderr.trim().split("\n")).toHaveLength(1);
     expect(stderr).not.toMatch(/hf_x|schlüssel/);
+    expect(target.requests).toEqual([]);
+  });
+
+  it("are also a file that is no secret, and is not read to its end", async () => {
+    await using target = await startTarget({ status: 200, body: "[]" });
+    const child = spawnHubhook(["webhooks", ...create, "--watch", "user:me", "--secret-stdin"], {
+      env: at(target.url),
+    });
+    // Standard input that never ends.
+    child.stdin.on("error", () => {}).write("x".repeat(200_000));
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+    expect([code, stderr]).toEqual([2, "hubhook: --secret: a secret may have at most 4096 characters\n"]);
     expect(target.requests).toEqual([]);
   });
 
