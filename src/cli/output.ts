@@ -45,7 +45,7 @@ export function printJson(value: unknown, format: Format = "json"): void {
 }
 
 /** What JSON leaves as it is, and a terminal may obey. Spelt out it is the same JSON. */
-const UNSEEN = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const UNSEEN = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
@@ -67,10 +67,10 @@ export function paint(style: Style, text: string): string {
 
 /**
  * Words from elsewhere must not steer the terminal, nor be read in another order than they have: control characters
- * and overrides of direction are dropped, line ends and tabs stay.
+ * and marks of direction are dropped, line ends and tabs stay.
  */
 export function harmless(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, "");
+  return text.replace(/[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "");
 }
 
 /** Columns of the terminal; in a pipe there is no end to a line. */

@@ -68,6 +68,6 @@ export function withoutBytes(error: unknown): unknown {
 
 /** A line of bounded length, without what could steer a terminal. */
 function oneLine(text: string): string | undefined {
-  const clean = text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, " ").trim();
+  const clean = text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu, " ").trim();
   return clean.slice(0, 500) || undefined;
 }

@@ -98,7 +98,7 @@ describe("hubhook webhooks ls", () => {
   });
 
   it("does not let a hub steer the terminal", async () => {
-    const evil = "\u001b]0;title\u0007\u001b[2J\u009b2J\u007fevil\u202e";
+    const evil = "\u001b]0;title\u0007\u001b[2J\u009b2J\u007f\u200fevil\u202e";
     const webhook = { id: evil, url: `https://x/${evil}`, watched: [{ type: evil, name: evil }], domains: [evil] };
     await using target = await startTarget({
       status: 200,
