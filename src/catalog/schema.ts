@@ -48,13 +48,14 @@ export const VOCABULARIES = ["neutral", "platform"] as const satisfies readonly 
 export type Source = (typeof SOURCES)[Vocabulary][number];
 
 /** A check that JSON Schema knows by `keywords`; `rule` is its name among the catalog's rules. */
-const text = (rule: string, passes: (text: string) => boolean, keywords: object) =>
+const text = (rule: string, passes: (text: string) => boolean, keywords: Record<string, unknown>) =>
   z.string().refine(passes, { params: { rule } }).meta(keywords);
 
 /** JSON Schema counts a text's length in code points. */
 const atLeast = (minLength: number) =>
   text("too-short", (text) => text.length >= 2 * minLength || codePoints(text) >= minLength, { minLength });
-const matching = (pattern: RegExp) => text("pattern", (text) => pattern.test(text), { pattern: pattern.source });
+const matching = (pattern: RegExp, description: string) =>
+  text("pattern", (text) => pattern.test(text), { pattern: pattern.source, description });
 const httpUri = text("url", isHttpUri, { format: "uri", pattern: "^https?://" });
 const date = text("date", isDate, { format: "date" });
 
@@ -68,7 +69,10 @@ export const evidenceSchema = z.strictObject({
 
 const resourceOf = <const Words extends readonly [string, ...string[]]>(sources: Words) =>
   z.strictObject({
-    id: matching(/^[a-z0-9][a-z0-9._-]*$/),
+    id: matching(
+      /^[a-z0-9][a-z0-9._-]*$/,
+      "small letters (a-z), digits, dots, underscores and hyphens, a letter or digit first",
+    ),
     title: atLeast(3),
     url: httpUri,
     category: z.enum(CATEGORIES),
@@ -89,7 +93,7 @@ export const resourceSchemas = {
 
 const catalogOf = <Item extends z.ZodType>(resource: Item) =>
   z.strictObject({
-    version: matching(/^\d+\.\d+\.\d+$/),
+    version: matching(/^\d+\.\d+\.\d+$/, "three numbers with dots between them, as 1.0.0"),
     updated_on: date,
     resources: z.array(resource),
   });

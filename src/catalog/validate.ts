@@ -1,34 +1,28 @@
-/** Finds everything that is wrong with a catalog, with the place of each problem in the file. */
-import type { Catalog, Vocabulary } from "./schema.ts";
+/**
+ * Finds everything that is wrong with a catalog, each problem with its place in the file. What JSON.parse and the
+ * schema do well is left to them; the text is walked once for keys that come twice, and places are looked for only
+ * where there are problems.
+ */
+import { isUtf8 } from "node:buffer";
+import { checkDate, checkVersion, crossChecker } from "./cross.ts";
+import { countKeys, findDuplicateKeys } from "./duplicate-keys.ts";
+import { explain } from "./explain.ts";
+import { excerptAt } from "./lines.ts";
+import { type Draft, type Problem, place } from "./problem.ts";
+import { MAX_BYTES, MAX_DEPTH, MAX_ITEMS, MAX_PROBLEMS } from "./rules.ts";
+import { shapeOf } from "./scan.ts";
+import { type Catalog, frameSchema, resourceSchemas, type Vocabulary } from "./schema.ts";
+import { vocabularyOf } from "./sources.ts";
+import { findSyntaxProblem } from "./syntax.ts";
 
-export interface Problem {
-  /** Name of the rule; `rules` in rules.ts has them all. */
-  rule: string;
-  severity: "error" | "warning";
-  path: readonly (string | number)[];
-  /** The path as a JSON Pointer (RFC 6901). */
-  pointer: string;
-  /** Id of the resource it stands in, where it has one that can be read. */
-  resource: string | null;
-  /** From 1. */
-  line: number;
-  /** From 1, in UTF-16 code units as editors count. */
-  column: number;
-  /** A sentence without the path. */
-  message: string;
-  found?: string;
-  allowed?: string;
-  suggestion?: string;
-  /** Malformed text: the line it stands in, cut where it is long, and below it a line with a caret. */
-  excerpt?: string;
-}
+export type { Problem } from "./problem.ts";
 
 export interface Report {
   /** null when there are errors. */
   catalog: Catalog | null;
   /** null when no source tells: the file is unreadable, empty, or knows only `other`, which either one has. */
   vocabulary: Vocabulary | null;
-  /** By their place in the file. */
+  /** In the order of the file. */
   problems: Problem[];
 }
 
@@ -38,9 +32,153 @@ export interface ValidateOptions {
   /** Words for the language; none: nothing is looked for. */
   markers?: readonly string[];
   now?: Date;
+  /** Told of resources as they are checked. */
   onProgress?: (progress: { done: number; total: number }) => void;
 }
 
-export function validateCatalog(_bytes: Uint8Array | string, _options: ValidateOptions = {}): Report {
-  throw new Error("not there yet");
+/** So many resources between two words on progress. */
+const STEP = 2_000;
+
+export function validateCatalog(input: Uint8Array | string, options: ValidateOptions = {}): Report {
+  const given = typeof input === "string" ? Buffer.from(input) : input;
+  const { bytes, drafts } = withoutMark(given);
+  const read = parse(bytes);
+  if ("problem" in read) return report(null, null, [...drafts, read.problem], bytes);
+  const { value, keys } = read;
+  if (countKeys(value) !== keys) drafts.push(...duplicateKeys(bytes));
+  const vocabulary = vocabularyOf(resourcesOf(value));
+  checkFrame(value, options, drafts);
+  checkResources(resourcesOf(value), vocabulary, options, drafts);
+  return report(value, vocabulary, drafts, bytes);
+}
+
+function report(value: unknown, vocabulary: Vocabulary | null, drafts: Draft[], bytes: Uint8Array): Report {
+  const problems = drafts.length > 0 ? place(drafts, bytes, value) : [];
+  const bad = problems.some(({ severity }) => severity === "error");
+  return { catalog: bad ? null : (value as Catalog), vocabulary, problems };
+}
+
+/** A mark at the beginning is a problem; nobody counts it as a column. */
+function withoutMark(bytes: Uint8Array): { bytes: Uint8Array; drafts: Draft[] } {
+  if (bytes[0] !== 0xef || bytes[1] !== 0xbb || bytes[2] !== 0xbf) return { bytes, drafts: [] };
+  const message = "the file begins with a byte order mark: save it as UTF-8 without one";
+  return { bytes: bytes.subarray(3), drafts: [{ rule: "byte-order-mark", path: [], offset: 0, message }] };
+}
+
+type Parsed = { value: unknown; keys: number } | { problem: Draft };
+
+function parse(bytes: Uint8Array): Parsed {
+  if (bytes.length > MAX_BYTES) {
+    const found = `${(bytes.length / 1e6).toFixed(1)} MB`;
+    return {
+      problem: { rule: "too-large", path: [], offset: 0, message: "the file is too large", found, allowed: "256 MB" },
+    };
+  }
+  if (!isUtf8(bytes)) return { problem: notUtf8(bytes) };
+  const { keys, tooDeep } = shapeOf(bytes, MAX_DEPTH);
+  if (tooDeep >= 0) {
+    const message = `brackets lie deeper in one another here than the ${MAX_DEPTH} levels that are read`;
+    return { problem: { rule: "too-deep", path: [], offset: tooDeep, message } };
+  }
+  try {
+    return { value: JSON.parse(textOf(bytes)), keys };
+  } catch (error) {
+    const found = findSyntaxProblem(bytes) ?? { offset: 0, message: (error as Error).message };
+    return { problem: { rule: "syntax", path: [], ...found, excerpt: excerptAt(bytes, found.offset) } };
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}
+
+function notUtf8(bytes: Uint8Array): Draft {
+  const [first, second] = bytes;
+  const wide =
+    (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || first === 0 || second === 0;
+  if (wide) return { rule: "encoding", path: [], offset: 0, message: "the file looks like UTF-16: save it as UTF-8" };
+  const text = textOf(bytes);
+  let offset = 0;
+  let counted = 0;
+  // A replacement character that stands in the file itself is none that the decoding put there.
+  for (let at = text.indexOf("\ufffd"); at >= 0; at = text.indexOf("\ufffd", at + 1)) {
+    offset += Buffer.byteLength(text.slice(counted, at));
+    counted = at;
+    if (bytes[offset] !== 0xef || bytes[offset + 1] !== 0xbf || bytes[offset + 2] !== 0xbd) break;
+  }
+  const byte = `0x${(bytes[offset] ?? 0).toString(16).padStart(2, "0")}`;
+  const message = `the byte ${byte} is not UTF-8: save the file as UTF-8`;
+  return { rule: "encoding", path: [], offset, message, excerpt: excerptAt(bytes, offset) };
+}
+
+function duplicateKeys(bytes: Uint8Array): Draft[] {
+  return findDuplicateKeys(bytes, MAX_PROBLEMS).map(({ path, offset, first }) => ({
+    rule: "duplicate-key",
+    path,
+    offset,
+    other: first,
+    message: (line) => `the key "${path.at(-1)}" stands in this object already (line ${line}): only one can count`,
+  }));
+}
+
+function resourcesOf(value: unknown): readonly unknown[] {
+  const resources = (value as { resources?: unknown } | null)?.resources;
+  return Array.isArray(resources) ? resources : [];
+}
+
+function checkFrame(value: unknown, { against, now = new Date() }: ValidateOptions, drafts: Draft[]): void {
+  const { error } = frameSchema.safeParse(value);
+  const issues = error?.issues ?? [];
+  drafts.push(...explain({ value, at: [], issues, vocabulary: null }, MAX_PROBLEMS - drafts.length));
+  const { version, updated_on } = (value ?? {}) as Record<string, unknown>;
+  const versionIsGood = typeof version === "string" && !issues.some(({ path }) => path[0] === "version");
+  if (against && versionIsGood) drafts.push(...checkVersion(version, against.version));
+  if (typeof updated_on === "string") drafts.push(...checkDate(updated_on, now));
+}
+
+function checkResources(
+  resources: readonly unknown[],
+  vocabulary: Vocabulary | null,
+  { markers = [], onProgress }: ValidateOptions,
+  drafts: Draft[],
+): void {
+  const schema = resourceSchemas[vocabulary ?? "neutral"];
+  const cross = crossChecker(markers);
+  const total = resources.length;
+  for (let index = 0; index < total; index++) {
+    const value = resources[index];
+    const at = ["resources", index];
+    const long = longList(value);
+    if (long) drafts.push({ ...long, path: [...at, ...long.path] });
+    else {
+      const { error } = schema.safeParse(value);
+      if (error) drafts.push(...explain({ value, at, issues: error.issues, vocabulary }, MAX_PROBLEMS - drafts.length));
+    }
+    drafts.push(...cross(value, index));
+    if (drafts.length >= MAX_PROBLEMS) {
+      const message = `there are more problems from resources[${index}] on: they are left out`;
+      drafts.push({ rule: "too-many-problems", path: at, message });
+      return;
+    }
+    if (onProgress && (index % STEP === 0 || index === total - 1)) onProgress({ done: index + 1, total });
+  }
+}
+
+/** Each item of a list could be wrong in its turn: who sends a million must not fill the memory with what is wrong. */
+function longList(resource: unknown): Draft | undefined {
+  if (typeof resource !== "object" || resource === null) return undefined;
+  const { tags, tasks, pashto_evidence } = resource as Record<string, unknown>;
+  const { markers } = (pashto_evidence ?? {}) as Record<string, unknown>;
+  const isLong = (list: unknown): list is unknown[] => Array.isArray(list) && list.length > MAX_ITEMS;
+  const found = (path: string[], { length }: unknown[]): Draft => ({
+    rule: "too-many",
+    path,
+    message: "this list is too long",
+    found: `a list of ${length}`,
+    allowed: `at most ${MAX_ITEMS} items`,
+  });
+  if (isLong(tags)) return found(["tags"], tags);
+  if (isLong(tasks)) return found(["tasks"], tasks);
+  if (isLong(markers)) return found(["pashto_evidence", "markers"], markers);
+  return undefined;
 }

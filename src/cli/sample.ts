@@ -5,7 +5,7 @@ import { parseRepo, type RepoRef } from "../protocol/repo.ts";
 import { type CompletePayload, completePayload, type PartialPayload } from "../protocol/sample.ts";
 import { assign } from "./assign.ts";
 import { UsageError } from "./exit.ts";
-import { nearest } from "./nearest.ts";
+import { nearest } from "../nearest.ts";
 import { note } from "./output.ts";
 
 export interface SampleOptions {

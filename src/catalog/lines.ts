@@ -1,0 +1,48 @@
+/** Lines and columns of offsets. A line ends with LF, CR LF or CR; columns are UTF-16 code units, as editors count. */
+
+export interface Position {
+  /** From 1. */
+  line: number;
+  /** From 1. */
+  column: number;
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** The positions of offsets in bytes, which must ascend. One pass, also where a file has a single long line. */
+export function positionsOf(bytes: Uint8Array, offsets: readonly number[]): Position[] {
+  let at = 0;
+  let line = 1;
+  let column = 1;
+  return offsets.map((offset) => {
+    for (; at < offset; at++) {
+      const byte = bytes[at] ?? 0;
+      if (byte === LF || (byte === CR && bytes[at + 1] !== LF)) {
+        line++;
+        column = 1;
+      } else if (byte < 0x80 || byte >= 0xc0) column += byte >= 0xf0 ? 2 : 1;
+    }
+    return { line, column };
+  });
+}
+
+const BEFORE = 50;
+const AFTER = 30;
+
+/** The line around an offset, cut where it is long, and below it a caret. */
+export function excerptAt(bytes: Uint8Array, offset: number): string {
+  // Windows of bytes: a character that they cut is dropped.
+  const decode = (from: number, to: number) => Buffer.from(bytes.subarray(from, to)).toString("utf8");
+  const windowStart = Math.max(0, offset - 4 * BEFORE);
+  const windowEnd = offset + 4 * AFTER;
+  const before =
+    decode(windowStart, offset)
+      .split(/[\r\n]/)
+      .at(-1) ?? "";
+  const after = decode(offset, windowEnd).split(/[\r\n]/)[0] ?? "";
+  const left = [...before.replace(/^\ufffd+/, "")].slice(-BEFORE);
+  const right = [...after.replace(/\ufffd+$/, "")].slice(0, AFTER);
+  const shown = left.join("").replaceAll("\t", " ");
+  return `${shown}${right.join("").replaceAll("\t", " ")}\n${" ".repeat(left.length)}^`;
+}
