@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
+import { pathText } from "./problem.ts";
 import { CatalogUnreadable, type ReadOptions, readCatalogBytes } from "./read.ts";
 import type { Vocabulary } from "./schema.ts";
 import { type CatalogSearch, openSearchGently } from "./search.ts";
@@ -26,7 +27,7 @@ export interface Refusal {
   problems: Problem[];
 }
 
-interface LiveOptions extends Omit<ReadOptions, "signal"> {
+export interface LiveOptions extends Omit<ReadOptions, "signal"> {
   /** A file or a URL. */
   source: string;
   /** Words for the language. */
@@ -141,7 +142,10 @@ export class LiveCatalog {
     this.#served = served;
     this.#refusal = null;
     const { version, resources } = served.search.catalog;
-    this.#options.log.info(`the catalog is served: version ${version}`, { resources: resources.length, warnings });
+    this.#options.log.info(`the catalog is served at /catalog, version ${version}`, {
+      resources: resources.length,
+      warnings,
+    });
   }
 
   #refuse(problems: Problem[], error?: unknown): void {
@@ -163,9 +167,8 @@ function inWords(problems: Problem[]): string {
 }
 
 /** A problem in one line, with its place in the file. */
-export function placed({ line, column, resource, pointer, message }: Problem): string {
-  const where = [`line ${line}, column ${column}`, resource ? `resource ${resource}` : "", pointer].filter(Boolean);
-  return `${where.join(", ")}: ${message}`;
+export function placed({ line, column, resource, path, message }: Problem): string {
+  return `line ${line}, column ${column}, ${resource ? `${resource}, ` : ""}${pathText(path)}: ${message}`;
 }
 
 function reason(error: unknown): string {

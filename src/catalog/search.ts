@@ -1,8 +1,9 @@
 /** Searching a catalog: every word must be found, the last one may be only begun, and a slip of the keyboard is forgiven. */
 import { type Facets, FacetTable, type Filters } from "./facets.ts";
-import { type Catalog, type Resource, SOURCES } from "./schema.ts";
+import { type Catalog, type Resource, VOCABULARIES } from "./schema.ts";
 import { Index, IndexWriter } from "./search-index.ts";
-import { wordsOf } from "./words.ts";
+import { translate } from "./sources.ts";
+import { fold, wordsOf } from "./words.ts";
 
 export interface Page {
   /** How many resources come before the first one that is wanted. Default: 0. */
@@ -121,10 +122,7 @@ function inOrder(passed: Uint32Array | null, size: number, offset: number, limit
 
 /** A source in its neutral word and by its platform's name: a file may have either. */
 function bothWords(asked: string | readonly string[]): string[] {
-  return [asked].flat().flatMap((word) => {
-    const place = Math.max(...Object.values(SOURCES).map((words) => words.indexOf(word as never)));
-    return place < 0 ? [word] : Object.values(SOURCES).map((words) => words[place] as string);
-  });
+  return [asked].flat().flatMap((word) => [word, ...VOCABULARIES.flatMap((to) => translate(fold(word), to) ?? [])]);
 }
 
 /** The numbers of a page. What has equal scores keeps the order of the file. */

@@ -14,6 +14,8 @@ export interface Status {
   publicUrl(): string;
   /** Why the receiver cannot do its work now; empty when it can. */
   troubles(): string[];
+  /** What should be mended though deliveries are taken: told beside the troubles, and no reason to send none. */
+  concerns(): string[];
 }
 
 /** What `GET /api/endpoints` answers, for the landing page and for people's own pages. */
@@ -50,7 +52,7 @@ export function statusRoutes(status: Status): Router {
       ready: troubles.length === 0,
       endpoints: registry.list().length,
       running: lifecycle.running,
-      troubles,
+      troubles: [...troubles, ...status.concerns()],
     };
     sendJson(request, response, body.ready ? 200 : 503, JSON.stringify(body), NO_STORE);
   });
