@@ -19,7 +19,7 @@ registry.add(made.endpoint);
 const lifecycle = new Lifecycle();
 const inbox = openInbox({ config, registry, surroundings: { log, hub: config.hub } });
 const address = () => ({ url: "http://127.0.0.1", host: "127.0.0.1" });
-const app = createApp({ config, log, registry, ui: config.server.publicDir, inbox, lifecycle, address });
+const app = createApp({ config, log, registry, ui: config.server.publicDir, inbox, catalog: null, lifecycle, address });
 const { port } = await listen(app.express, lifecycle, {
   ...config.server,
   who: "The benchmark",
