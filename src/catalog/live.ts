@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { pathText } from "./problem.ts";
+import { problemLine } from "./problem-line.ts";
 import { CatalogUnreadable, type ReadOptions, readCatalogBytes } from "./read.ts";
 import type { Vocabulary } from "./schema.ts";
 import { type CatalogSearch, openSearchGently } from "./search.ts";
@@ -160,15 +160,10 @@ export class LiveCatalog {
 
 /** As `12 errors: line 3, column 7: …; line 9, …; and 10 more`. */
 function inWords(problems: Problem[]): string {
-  const named = problems.slice(0, NAMED).map(placed);
+  const named = problems.slice(0, NAMED).map(problemLine);
   const more = problems.length - named.length;
   const count = problems.length === 1 ? "1 error" : `${problems.length} errors`;
   return `${count}: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
-}
-
-/** A problem in one line, with its place in the file. */
-export function placed({ line, column, resource, path, message }: Problem): string {
-  return `line ${line}, column ${column}, ${resource ? `${resource}, ` : ""}${pathText(path)}: ${message}`;
 }
 
 function reason(error: unknown): string {

@@ -6,7 +6,8 @@ import { HttpError } from "../errors.ts";
 import { requestIdOf } from "../http/answers.ts";
 import { FACETS } from "./facets.ts";
 import { jsonSchema } from "./json-schema.ts";
-import { type LiveCatalog, placed, type Served } from "./live.ts";
+import type { LiveCatalog, Served } from "./live.ts";
+import { problemLine } from "./problem-line.ts";
 import { CATEGORIES, SOURCES, STATUSES, VOCABULARIES } from "./schema.ts";
 
 interface RoutesOptions {
@@ -111,7 +112,7 @@ async function servedBy(live: LiveCatalog): Promise<Served> {
   throw new HttpError(503, `no catalog can be shown now: ${why}`, {
     code: problems.length > 0 ? "catalog_invalid" : "catalog_unreadable",
     headers: { "Retry-After": "10" },
-    issues: problems.slice(0, TOLD).map((problem) => ({ path: problem.pointer, message: placed(problem) })),
+    issues: problems.slice(0, TOLD).map((problem) => ({ path: problem.pointer, message: problemLine(problem) })),
   });
 }
 
