@@ -143,7 +143,7 @@ function checkResources(
   drafts: Draft[],
 ): void {
   const schema = resourceSchemas[vocabulary ?? "neutral"];
-  const cross = crossChecker(markers);
+  const cross = crossChecker(resources, markers);
   const total = resources.length;
   for (let index = 0; index < total; index++) {
     const value = resources[index];
@@ -154,7 +154,7 @@ function checkResources(
       const { error } = schema.safeParse(value);
       if (error) drafts.push(...explain({ value, at, issues: error.issues, vocabulary }, MAX_PROBLEMS - drafts.length));
     }
-    drafts.push(...cross(value, index));
+    drafts.push(...cross(index));
     if (drafts.length >= MAX_PROBLEMS) {
       const message = `there are more problems from resources[${index}] on: they are left out`;
       drafts.push({ rule: "too-many-problems", path: at, message });
