@@ -1,56 +1,84 @@
 /** The rules beyond the schema: what resources must not share, what each should show, and what time and version tell. */
 import { isDate } from "./formats.ts";
-import { markerFinder, readableUrl } from "./markers.ts";
+import { type Finder, markerFinder, readableUrl } from "./markers.ts";
 import { type Draft, foundText } from "./problem.ts";
 import type { RuleName } from "./rules.ts";
 
 const NEEDS_MARKER = new Set(["model", "paper", "tool", "code", "project"]);
 
+type Field = "id" | "url" | "title";
+
+/** What resources must not share: by which rule, what makes two of them the same, and what is said. */
+const UNIQUE: Record<Field, { rule: RuleName; same(text: string): string; says: string }> = {
+  id: { rule: "duplicate-id", same: (id) => id, says: "this is already the id of" },
+  url: { rule: "duplicate-url", same: sameUrl, says: "this is also the address of" },
+  title: { rule: "near-duplicate-title", same: sameTitle, says: "this is nearly the title of" },
+};
+const FIELDS = Object.keys(UNIQUE) as Field[];
+
 /**
  * Looks at one resource after the other, whatever it is: what is broken elsewhere in it is no reason to keep silent.
- * Gives the problems of the one that was shown.
+ * Gives the problems of the one at the index; asked once for each, in order.
  */
-export function crossChecker(markers: readonly string[]): (resource: unknown, index: number) => Draft[] {
-  const ids = new Map<string, number>();
-  const urls = new Map<string, number>();
-  const titles = new Map<string, number>();
+export function crossChecker(resources: readonly unknown[], markers: readonly string[]): (index: number) => Draft[] {
+  const seen = { id: new Set<string>(), url: new Set<string>(), title: new Set<string>() };
+  /** Made only where something is shared. */
+  const firsts: Partial<Record<Field, Map<string, number>>> = {};
   const named = markerFinder(markers);
 
-  return (resource, index) => {
+  return (index) => {
     const drafts: Draft[] = [];
+    const resource = resources[index];
     if (typeof resource !== "object" || resource === null) return drafts;
-    const { id, url, title, category, pashto_evidence } = resource as Record<string, unknown>;
-
-    const once = (seen: Map<string, number>, field: string, key: string, rule: RuleName, what: string) => {
-      const first = seen.get(key);
-      if (first === undefined) seen.set(key, index);
-      else
-        drafts.push({
-          rule,
-          path: ["resources", index, field],
-          other: ["resources", first, field],
-          message: (line) => `${what} resources[${first}] (line ${line})`,
-          found: foundText((resource as Record<string, unknown>)[field]),
-        });
-    };
-    if (typeof id === "string") once(ids, "id", id, "duplicate-id", "this is already the id of");
-    if (typeof url === "string") once(urls, "url", sameUrl(url), "duplicate-url", "this is also the address of");
-    if (typeof title === "string")
-      once(titles, "title", sameTitle(title), "near-duplicate-title", "this is nearly the title of");
-    if (NEEDS_MARKER.has(category as string) && !isNamed(named, title, url, pashto_evidence))
+    const fields = resource as Record<string, unknown>;
+    for (const field of FIELDS) {
+      const text = fields[field];
+      if (typeof text !== "string") continue;
+      const { size } = seen[field];
+      const key = UNIQUE[field].same(text);
+      if (seen[field].add(key).size === size) drafts.push(shared(field, text, index, firstWith(field, key)));
+    }
+    if (NEEDS_MARKER.has(fields.category as string) && !isNamed(named, fields))
       drafts.push({
         rule: "no-marker",
         path: ["resources", index],
-        message: `this ${category} shows no marker of the language in its title, url or evidence`,
+        message: `this ${fields.category} shows no marker of the language in its title, url or evidence`,
         allowed: markers.join(", "),
       });
     return drafts;
   };
+
+  function firstWith(field: Field, key: string): number {
+    firsts[field] ??= firstIndexes(resources, field);
+    return firsts[field].get(key) ?? 0;
+  }
+}
+
+function shared(field: Field, text: string, index: number, first: number): Draft {
+  const { rule, says } = UNIQUE[field];
+  return {
+    rule,
+    path: ["resources", index, field],
+    other: ["resources", first, field],
+    message: (line) => `${says} resources[${first}] (line ${line})`,
+    found: foundText(text),
+  };
+}
+
+function firstIndexes(resources: readonly unknown[], field: Field): Map<string, number> {
+  const firsts = new Map<string, number>();
+  for (const [index, resource] of resources.entries()) {
+    const text = (resource as Record<string, unknown> | null)?.[field];
+    if (typeof text !== "string") continue;
+    const key = UNIQUE[field].same(text);
+    if (!firsts.has(key)) firsts.set(key, index);
+  }
+  return firsts;
 }
 
 /** The evidence is its text, its address and the markers that were found. */
-function isNamed(named: (text: string) => boolean, title: unknown, url: unknown, evidence: unknown): boolean {
-  const { evidence_text, evidence_url, markers } = (evidence ?? {}) as Record<string, unknown>;
+function isNamed(named: Finder, { title, url, pashto_evidence }: Record<string, unknown>): boolean {
+  const { evidence_text, evidence_url, markers } = (pashto_evidence ?? {}) as Record<string, unknown>;
   const texts = [title, evidence_text, ...(Array.isArray(markers) ? markers : [])];
   const isText = (one: unknown) => typeof one === "string";
   return texts.filter(isText).some(named) || [url, evidence_url].filter(isText).some((one) => named(readableUrl(one)));
@@ -58,17 +86,17 @@ function isNamed(named: (text: string) => boolean, title: unknown, url: unknown,
 
 /** The same for addresses that lead to the same place as a rule. */
 function sameUrl(url: string): string {
-  const [, host = "", rest = ""] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(url) ?? [];
-  return host === "" ? url : `${host.toLowerCase()}${rest.replace(/\/$/, "")}`;
+  const [scheme = "", host = ""] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? [];
+  const rest = url.slice(scheme.length, url.endsWith("/") ? -1 : undefined);
+  return `${host.toLowerCase()}${rest}`;
 }
+
+/** What parts words, but for the single space that most often does and may stay. */
+const BETWEEN_WORDS = /[\p{P}\p{Z}\p{C}]{2,}|[\p{P}\p{C}]/gu;
 
 /** The same for titles that differ in case, punctuation, white space or compatibility forms only. */
 function sameTitle(title: string): string {
-  const words = title
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/[\p{P}\p{Z}\p{C}]+/gu, " ")
-    .trim();
+  const words = title.normalize("NFKC").toLowerCase().replace(BETWEEN_WORDS, " ").trim();
   return words === "" ? title : words;
 }
 

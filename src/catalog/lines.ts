@@ -1,4 +1,4 @@
-/** Lines and columns of offsets. A line ends with LF, CR LF or CR; columns are UTF-16 code units, as editors count. */
+/** Lines and columns of offsets. A line ends with LF or CR LF; columns are UTF-16 code units, as editors count. */
 
 export interface Position {
   /** From 1. */
@@ -8,23 +8,40 @@ export interface Position {
 }
 
 const LF = 0x0a;
-const CR = 0x0d;
 
 /** The positions of offsets in bytes, which must ascend. One pass, also where a file has a single long line. */
 export function positionsOf(bytes: Uint8Array, offsets: readonly number[]): Position[] {
-  let at = 0;
+  const positions: Position[] = [];
   let line = 1;
   let column = 1;
-  return offsets.map((offset) => {
-    for (; at < offset; at++) {
-      const byte = bytes[at] ?? 0;
-      if (byte === LF || (byte === CR && bytes[at + 1] !== LF)) {
-        line++;
-        column = 1;
-      } else if (byte < 0x80 || byte >= 0xc0) column += byte >= 0xf0 ? 2 : 1;
+  /** What `column` counts up to. */
+  let counted = 0;
+  let lineEnd = endOfLine(bytes, 0);
+  for (const offset of offsets) {
+    for (; lineEnd < offset; lineEnd = endOfLine(bytes, counted)) {
+      line++;
+      column = 1;
+      counted = lineEnd + 1;
     }
-    return { line, column };
-  });
+    column += utf16Length(bytes, counted, offset);
+    counted = offset;
+    positions.push({ line, column });
+  }
+  return positions;
+}
+
+function endOfLine(bytes: Uint8Array, from: number): number {
+  const at = bytes.indexOf(LF, from);
+  return at < 0 ? bytes.length : at;
+}
+
+function utf16Length(bytes: Uint8Array, start: number, end: number): number {
+  let length = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at] as number;
+    if (byte < 0x80 || byte >= 0xc0) length += byte >= 0xf0 ? 2 : 1;
+  }
+  return length;
 }
 
 const BEFORE = 50;

@@ -12,7 +12,7 @@ export interface Problem {
   pointer: string;
   /** Id of the resource it stands in, where it has one that can be read. */
   resource: string | null;
-  /** From 1. A line ends with LF, CR LF or CR. */
+  /** From 1. A line ends with LF or CR LF. */
   line: number;
   /** From 1, in UTF-16 code units as editors count. */
   column: number;

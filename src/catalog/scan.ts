@@ -1,6 +1,9 @@
 /**
  * Walks JSON text byte by byte. Bytes are enough: quotes, backslashes and brackets never stand inside a character of
  * several bytes. Nothing here checks the text: that is for JSON.parse, which is quicker than anything of ours.
+ *
+ * NOTE: in the loops that every byte comes by, bytes are written as numbers: constants of a module are read anew each
+ * time, and cost half as much again.
  */
 
 export const QUOTE = 0x22;
@@ -20,15 +23,24 @@ interface Shape {
 }
 
 export function shapeOf(bytes: Uint8Array, maxDepth: number): Shape {
+  const { length } = bytes;
   let keys = 0;
   let depth = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at) - 1;
-    else if (byte === COLON) keys++;
-    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[at] as number;
+    // "…"
+    if (byte === 0x22) {
+      at++;
+      for (let inside = bytes[at]; inside !== 0x22 && at < length; inside = bytes[++at]) if (inside === 0x5c) at++;
+    }
+    // :
+    else if (byte === 0x3a) keys++;
+    // { [
+    else if ((byte | 0x20) === 0x7b) {
       if (++depth > maxDepth) return { keys, tooDeep: at };
-    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) depth--;
+    }
+    // } ]
+    else if ((byte | 0x20) === 0x7d) depth--;
   }
   return { keys, tooDeep: -1 };
 }
@@ -36,34 +48,33 @@ export function shapeOf(bytes: Uint8Array, maxDepth: number): Shape {
 /** The offset behind the string that begins here. */
 export function endOfString(bytes: Uint8Array, start: number): number {
   let at = start + 1;
-  for (; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+  for (let byte = bytes[at]; byte !== 0x22 && byte !== undefined; byte = bytes[++at]) if (byte === 0x5c) at++;
   return at + 1;
 }
 
 /** The offset of the next byte that is no white space. */
 export function skipSpace(bytes: Uint8Array, start: number): number {
   let at = start;
-  for (let byte = bytes[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; byte = bytes[at]) at++;
+  for (let byte = bytes[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; byte = bytes[++at]);
   return at;
 }
 
 /** The offset behind the value that begins here. */
 export function endOfValue(bytes: Uint8Array, start: number): number {
-  let at = start;
+  const first = bytes[start];
+  if (first === QUOTE) return endOfString(bytes, start);
+  if (first !== OPEN_OBJECT && first !== OPEN_LIST) return endOfWord(bytes, start);
+  const { length } = bytes;
   let depth = 0;
-  do {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = endOfString(bytes, at);
-    else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
-      depth++;
+  for (let at = start; at < length; at++) {
+    const byte = bytes[at] as number;
+    if (byte === 0x22) {
       at++;
-    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
-      depth--;
-      at++;
-    } else if (depth > 0) at++;
-    else at = endOfWord(bytes, at);
-  } while (depth > 0 && at < bytes.length);
-  return at;
+      for (let inside = bytes[at]; inside !== 0x22 && at < length; inside = bytes[++at]) if (inside === 0x5c) at++;
+    } else if ((byte | 0x20) === 0x7b) depth++;
+    else if ((byte | 0x20) === 0x7d && --depth === 0) return at + 1;
+  }
+  return length;
 }
 
 /** A number, true, false or null. */

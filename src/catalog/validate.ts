@@ -22,6 +22,8 @@ export interface Report {
   catalog: Catalog | null;
   /** null when no source tells: the file is unreadable, empty, or knows only `other`, which either one has. */
   vocabulary: Vocabulary | null;
+  /** What was read, errors or not; null when the text is no JSON, too large or too deep. */
+  read: { resources: number } | null;
   /** In the order of the file. */
   problems: Problem[];
 }
@@ -43,19 +45,20 @@ export function validateCatalog(input: Uint8Array | string, options: ValidateOpt
   const given = typeof input === "string" ? Buffer.from(input) : input;
   const { bytes, drafts } = withoutMark(given);
   const read = parse(bytes);
-  if ("problem" in read) return report(null, null, [...drafts, read.problem], bytes);
+  if ("problem" in read) return failed([...drafts, read.problem], bytes);
   const { value, keys } = read;
+  const resources = resourcesOf(value);
+  const vocabulary = vocabularyOf(resources);
   if (countKeys(value) !== keys) drafts.push(...duplicateKeys(bytes));
-  const vocabulary = vocabularyOf(resourcesOf(value));
   checkFrame(value, options, drafts);
-  checkResources(resourcesOf(value), vocabulary, options, drafts);
-  return report(value, vocabulary, drafts, bytes);
-}
-
-function report(value: unknown, vocabulary: Vocabulary | null, drafts: Draft[], bytes: Uint8Array): Report {
+  checkResources(resources, vocabulary, options, drafts);
   const problems = drafts.length > 0 ? place(drafts, bytes, value) : [];
   const bad = problems.some(({ severity }) => severity === "error");
-  return { catalog: bad ? null : (value as Catalog), vocabulary, problems };
+  return { catalog: bad ? null : (value as Catalog), vocabulary, read: { resources: resources.length }, problems };
+}
+
+function failed(drafts: Draft[], bytes: Uint8Array): Report {
+  return { catalog: null, vocabulary: null, read: null, problems: place(drafts, bytes, null) };
 }
 
 /** A mark at the beginning is a problem; nobody counts it as a column. */
@@ -143,7 +146,7 @@ function checkResources(
   drafts: Draft[],
 ): void {
   const schema = resourceSchemas[vocabulary ?? "neutral"];
-  const cross = crossChecker(markers);
+  const cross = crossChecker(resources, markers);
   const total = resources.length;
   for (let index = 0; index < total; index++) {
     const value = resources[index];
@@ -154,7 +157,7 @@ function checkResources(
       const { error } = schema.safeParse(value);
       if (error) drafts.push(...explain({ value, at, issues: error.issues, vocabulary }, MAX_PROBLEMS - drafts.length));
     }
-    drafts.push(...cross(value, index));
+    drafts.push(...cross(index));
     if (drafts.length >= MAX_PROBLEMS) {
       const message = `there are more problems from resources[${index}] on: they are left out`;
       drafts.push({ rule: "too-many-problems", path: at, message });

@@ -38,6 +38,11 @@ const commands: readonly CommandEntry[] = [
     load: () => import("./hub.ts"),
     staysUp: (args) => !args.includes("emit"),
   },
+  {
+    name: "catalog",
+    summary: "keep a catalog of language resources",
+    load: () => import("./catalog.ts"),
+  },
 ];
 
 export const version = (
@@ -51,6 +56,7 @@ Examples:
   $ hubhook receive trigger_training --event repo.content:update
   $ hubhook deliveries ls --state failed
   $ hubhook hub
+  $ hubhook catalog validate catalog.json
 
 Exit codes: 0 done, 1 failed, 2 wrong words.`;
 
