@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { problemLine } from "./problem-line.ts";
-import { CatalogUnreadable, type ReadOptions, readCatalogBytes } from "./read.ts";
+import { CatalogUnreadable, isUrl, type ReadOptions, readIfChanged } from "./read.ts";
 import type { Vocabulary } from "./schema.ts";
 import { type CatalogSearch, openSearchGently } from "./search.ts";
 import { type Problem, validateCatalog } from "./validate.ts";
@@ -50,14 +50,14 @@ export class LiveCatalog {
   #refusal: Refusal | null = null;
   /** Of the bytes that were looked at last, be they served or not. */
   #tag = "";
-  /** Of the file when it was read last. */
-  #mark = "";
+  /** Of the file, or of the URL's answer, when it was read last; null: nothing is known. */
+  #mark: string | null = null;
   #work: Promise<void> = Promise.resolve();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: LiveOptions) {
     this.#options = options;
-    this.#isUrl = /^https?:\/\//i.test(options.source);
+    this.#isUrl = isUrl(options.source);
   }
 
   /** Begins to read, and to look for changes. */
@@ -112,11 +112,13 @@ export class LiveCatalog {
     if (signal.aborted) return;
     const { source, markers, endpoint, token, allowTargets } = this.#options;
     try {
-      const mark = this.#isUrl ? "" : await markOf(source);
-      if (mark !== "" && mark === this.#mark) return;
-      // Taken before reading: what is written meanwhile is seen the next time.
-      const bytes = await readCatalogBytes(source, { endpoint, token, allowTargets, signal });
-      this.#mark = mark;
+      // A file's mark is taken before reading: what is written meanwhile is seen the next time.
+      const mark = this.#isUrl ? this.#mark : await markOf(source);
+      if (!this.#isUrl && mark !== null && mark === this.#mark) return;
+      const read = await readIfChanged(source, { endpoint, token, allowTargets, signal }, this.#isUrl ? mark : null);
+      if (!read) return;
+      const { bytes } = read;
+      this.#mark = this.#isUrl ? read.tag : mark;
       const tag = createHash("sha256").update(bytes).digest("base64url").slice(0, 16);
       if (tag === this.#tag) return;
       if (tag === this.#served?.tag) return this.#back(tag);
@@ -126,7 +128,7 @@ export class LiveCatalog {
       this.#serve({ search: await openSearchGently(catalog, signal), vocabulary, tag }, problems.length);
     } catch (error) {
       if (signal.aborted) return;
-      [this.#mark, this.#tag] = ["", ""];
+      [this.#mark, this.#tag] = [null, ""];
       this.#refuse([], error);
     }
   }
@@ -170,8 +172,8 @@ function reason(error: unknown): string {
   return error instanceof CatalogUnreadable ? error.message : `it could not be read (${(error as Error).message})`;
 }
 
-/** Another one after every change of the file. "" where there is none: reading it tells why. */
-async function markOf(file: string): Promise<string> {
+/** Another one after every change of the file; null where there is none, and reading it tells why. */
+async function markOf(file: string): Promise<string | null> {
   const found = await stat(file, { bigint: true }).catch(() => null);
-  return found ? `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}` : "";
+  return found ? `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}` : null;
 }

@@ -40,7 +40,23 @@ export function isUrl(source: string): boolean {
  * @throws CatalogUnreadable; StartError when `allowTargets` is not understood
  */
 export async function readCatalogBytes(source: string, options: ReadOptions): Promise<Uint8Array> {
-  return isUrl(source) ? readUrl(source, options) : readFile(source, options.signal);
+  const read = await readIfChanged(source, options, null);
+  if (!read) throw new CatalogUnreadable(`${shown(parsed(source))} answered 304 though nothing was known of it`);
+  return read.bytes;
+}
+
+/**
+ * The same for whoever looks again and again.
+ * @param tag what came with the bytes that are known (an `ETag`); null: none are, or nothing came with them
+ * @returns null: it is still what is known
+ * @throws CatalogUnreadable; StartError when `allowTargets` is not understood
+ */
+export async function readIfChanged(
+  source: string,
+  options: ReadOptions,
+  tag: string | null,
+): Promise<{ bytes: Uint8Array; tag: string | null } | null> {
+  return isUrl(source) ? readUrl(source, options, tag) : { bytes: await readFile(source, options.signal), tag: null };
 }
 
 async function readFile(path: string, signal?: AbortSignal): Promise<Uint8Array> {
@@ -78,7 +94,7 @@ function tooLarge(name: string): CatalogUnreadable {
   return new CatalogUnreadable(`${name} is larger than the ${MAX_BYTES / 1e6} MB that are read`);
 }
 
-async function readUrl(source: string, options: ReadOptions): Promise<Uint8Array> {
+async function readUrl(source: string, options: ReadOptions, tag: string | null) {
   const { endpoint, timeoutMs = TIMEOUT_MS } = options;
   const late = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
@@ -87,9 +103,9 @@ async function readUrl(source: string, options: ReadOptions): Promise<Uint8Array
   const agents = new Agents(hub, options);
   try {
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-      const response = await agents.get(url, { signal, token: url.origin === hub ? options.token : null });
+      const response = await agents.get(url, { signal, token: url.origin === hub ? options.token : null, tag });
       const next = redirectOf(response, url);
-      if (!next) return await bodyOf(response, url);
+      if (!next) return response.statusCode === 304 ? null : await answerOf(response, url);
       await response.body.dump({ limit: 1024 }).catch(() => {});
       url = next;
     }
@@ -101,6 +117,12 @@ async function readUrl(source: string, options: ReadOptions): Promise<Uint8Array
   } finally {
     await agents.close();
   }
+}
+
+interface Ask {
+  signal: AbortSignal;
+  token: string | null;
+  tag: string | null;
 }
 
 /** One for the hub itself, wherever it is, and one for everybody else. */
@@ -120,7 +142,7 @@ class Agents {
     this.#others = agent(allowTargets, false);
   }
 
-  get({ origin, pathname, search }: URL, { signal, token }: { signal: AbortSignal; token: string | null }) {
+  get({ origin, pathname, search }: URL, { signal, token, tag }: Ask) {
     const agent = origin === this.#hub ? this.#own : this.#others;
     // Nothing compressed: what is asked for so comes as it is, and a small answer cannot become a huge one.
     const headers = {
@@ -128,6 +150,7 @@ class Agents {
       "accept-encoding": "identity",
       "user-agent": "hubhook",
       ...(token !== null && { authorization: `Bearer ${token}` }),
+      ...(tag !== null && { "if-none-match": tag }),
     };
     return agent.request({ origin, path: pathname + search, method: "GET", headers, signal });
   }
@@ -146,6 +169,11 @@ function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, from: URL)
   if (next.protocol !== "http:" && next.protocol !== "https:")
     throw new CatalogUnreadable(`${shown(from)} redirects to ${next.protocol} which is not asked`);
   return next;
+}
+
+async function answerOf(response: Dispatcher.ResponseData, url: URL) {
+  const { etag } = response.headers;
+  return { bytes: await bodyOf(response, url), tag: typeof etag === "string" ? etag : null };
 }
 
 async function bodyOf({ statusCode, headers, body }: Dispatcher.ResponseData, url: URL): Promise<Uint8Array> {

@@ -1,9 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { z } from "zod";
 import { problemLine } from "../catalog/problem-line.ts";
 import { readCatalogBytes } from "../catalog/read.ts";
 import { type Problem, validateCatalog } from "../catalog/validate.ts";
+import { replaceFile } from "../catalog/write.ts";
 import { parseRepo, repoUrls } from "../protocol/repo.ts";
 import { type HandlerContext, PermanentError, webhook } from "../receiver/webhook.ts";
 
@@ -63,10 +63,8 @@ async function publish(sha: string, context: Context) {
     await report(errors, context, `discussions`, (text) => ({ title, description: text, pullRequest: false }));
     return { errors: errors.length };
   }
-  // Whoever reads the file meanwhile sees the old one or the new one, never a part.
-  const draft = `${CATALOG}.${randomUUID()}.tmp`;
-  await writeFile(draft, bytes, { flush: true });
-  await rename(draft, CATALOG);
+  // In one step: whoever reads the file meanwhile sees the old one or the new one, never a part.
+  await replaceFile(CATALOG, bytes, before ?? undefined);
   context.log.info(`published version ${catalog.version}`, { resources: catalog.resources.length, warnings });
   return { published: catalog.version, resources: catalog.resources.length, warnings };
 }

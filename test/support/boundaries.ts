@@ -49,6 +49,7 @@ const DOORS = [
   "catalog/problem.ts",
   "catalog/locate.ts",
   "catalog/read.ts",
+  "catalog/search.ts",
   "catalog/write.ts",
   "catalog/convert.ts",
 ];
