@@ -63,7 +63,10 @@ async function readFile(path: string, signal?: AbortSignal): Promise<Uint8Array>
   try {
     await using file = await open(path);
     // Its size is not asked: a device or a pipe has none that is true.
-    return await collect(file.createReadStream({ autoClose: false, ...(signal && { signal }) }), path);
+    const stream = file.createReadStream({ autoClose: false, ...(signal && { signal }) });
+    // Called off before it is read, it fails while nobody listens yet.
+    stream.on("error", () => {});
+    return await collect(stream, path);
   } catch (error) {
     if (error instanceof CatalogUnreadable) throw error;
     const { code, message } = error as NodeJS.ErrnoException;

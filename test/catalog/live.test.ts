@@ -133,6 +133,16 @@ describe("a catalog in a file", () => {
     expect(version()).toBe("1.0.2");
   });
 
+  it("is let go at once when it is closed while it is read", async () => {
+    const file = await catalogFile();
+    for (let turns = 0; turns < 20; turns++) {
+      const { live, lines } = open(file.path);
+      for (let turn = 0; turn < turns; turn++) await new Promise(setImmediate);
+      await live.close();
+      expect(lines.filter((line) => line.startsWith("error"))).toEqual([]);
+    }
+  });
+
   it("is looked at by itself, until it is closed", async () => {
     const file = await catalogFile();
     const served = Promise.withResolvers<void>();
