@@ -3,13 +3,14 @@
 import { chosenId, FACETS, isNarrow, readAddress, toggled, toQuery, writeAddress } from "./catalog-page/address.js";
 import { ask } from "./catalog-page/api.js";
 import { makeFacets } from "./catalog-page/facets.js";
-import { broken, emptyCatalog, noCatalog, nothingFound, unreachable } from "./catalog-page/gate.js";
+import { broken, emptyCatalog, noCatalog, nothingFound, notUnderstood, unreachable } from "./catalog-page/gate.js";
 import { makeList } from "./catalog-page/list.js";
 import { makePanel } from "./catalog-page/panel.js";
 import { date, isolated, number, plain, resources, TITLES, valueText } from "./catalog-page/words.js";
 import { el, say } from "./dom.js";
 
-const PAGE = 50;
+const FIRST_PAGE = 50;
+const PAGE = 100;
 /** Screen readers hear the count when the typing pauses. */
 const SAY_MS = 700;
 
@@ -44,7 +45,7 @@ async function load() {
   const { signal } = asking;
   askingMore = false;
   const query = toQuery(search);
-  query.set("limit", String(PAGE));
+  query.set("limit", String(FIRST_PAGE));
   try {
     const answer = await ask("api/catalog", { query, signal });
     signal.throwIfAborted();
@@ -117,9 +118,9 @@ async function more() {
 function refuse(error) {
   if (error.status === 404) return gate(noCatalog());
   if (error.status === 503) return gate(broken(error, load));
+  if (error.status === 400) return gate(notUnderstood(error, clear));
   if ($("desk").hidden) return gate(unreachable(error, load));
-  const text = error.status === 400 ? `${plain(error.message)}.` : `What is shown may be old: ${plain(error.message)}.`;
-  callout(error.status === 400 ? "This was not understood" : "The receiver does not answer", text);
+  callout("The receiver does not answer", `What is shown may be old: ${plain(error.message)}.`);
 }
 
 function gate(card) {
@@ -160,7 +161,7 @@ function change(next, { typing = false } = {}) {
 function narrowTo(facet, value) {
   const none = Object.fromEntries(FACETS.map((name) => [name, []]));
   change({ q: "", filters: { ...none, [facet]: [value] } });
-  $("results").focus({ preventScroll: true });
+  $("Results").focus({ preventScroll: true });
 }
 
 function clear() {
@@ -197,18 +198,18 @@ function showChosen() {
 
 function takeBack(facet, value) {
   change(toggled(search, facet, value));
-  $("results").focus({ preventScroll: true });
+  $("Results").focus({ preventScroll: true });
 }
 
 function clearFilters() {
   change({ q: search.q, filters: Object.fromEntries(FACETS.map((facet) => [facet, []])) });
-  $("results").focus({ preventScroll: true });
+  $("Results").focus({ preventScroll: true });
 }
 
 /** New results are read from their beginning. */
 function scrollToResults() {
   const { bottom } = $("form").getBoundingClientRect();
-  const { top } = $("results").getBoundingClientRect();
+  const { top } = $("Results").getBoundingClientRect();
   if (top < bottom) scrollBy({ top: top - bottom - 12, behavior: "instant" });
 }
 
@@ -220,7 +221,7 @@ function fitFilters() {
 
 async function followAddress() {
   const id = chosenId();
-  if (!id || $("desk").hidden || document.getElementById(id)?.closest("#page")) return hidePanel();
+  if (!id || $("desk").hidden) return hidePanel();
   const opening = $("panel").hidden;
   if (opening) opener = document.activeElement;
   $("panel").hidden = false;

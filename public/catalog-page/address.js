@@ -28,13 +28,10 @@ export function writeAddress(search, { typing }) {
   else history.pushState({ typing }, "", address);
 }
 
-/** The id that the address names, or "". */
+/** The id that the address names, or "". Ids have no capitals: those belong to places of the page. */
 export function chosenId() {
-  try {
-    return decodeURIComponent(location.hash.slice(1));
-  } catch {
-    return "";
-  }
+  const id = location.hash.slice(1);
+  return /^[a-z0-9][a-z0-9._-]*$/.test(id) ? id : "";
 }
 
 export function isNarrow({ q, filters }) {

@@ -44,6 +44,17 @@ export function unreachable(error, retry) {
   return shown;
 }
 
+/** The address asks for something that there cannot be. */
+export function notUnderstood(error, clear) {
+  const shown = card(
+    "This link was not understood",
+    prose(`The receiver says: ${plain(error.message)}.`),
+    el("button.button", { type: "button", onclick: clear }, "Show all resources"),
+  );
+  shown.setAttribute("role", "alert");
+  return shown;
+}
+
 export function nothingFound(clear) {
   return card(
     "Nothing found",
