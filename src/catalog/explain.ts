@@ -199,7 +199,7 @@ function inWords({ type, enum: words, description, format, minLength = 0, minIte
   if (description !== undefined) return description;
   if (format === "date") return "a day as 2026-01-31";
   if (format === "uri")
-    return "an address that begins with http:// or https://, without spaces, other than ASCII escaped";
+    return "an address that begins with http:// or https://, with spaces and other than ASCII letters written as %…";
   if (minLength === 1) return "a text that is not empty";
   if (minLength > 1) return `a text of at least ${minLength} characters`;
   if (type !== "array") return withArticle(type);

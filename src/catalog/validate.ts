@@ -87,7 +87,8 @@ function parse(bytes: Uint8Array): Parsed {
     return { value: JSON.parse(textOf(bytes)), keys };
   } catch (error) {
     const found = findSyntaxProblem(bytes) ?? { offset: 0, message: (error as Error).message };
-    return { problem: { rule: "syntax", path: [], ...found, excerpt: excerptAt(bytes, found.offset) } };
+    const excerpt = bytes.length > 0 ? { excerpt: excerptAt(bytes, found.offset) } : {};
+    return { problem: { rule: "syntax", path: [], ...found, ...excerpt } };
   }
 }
 
