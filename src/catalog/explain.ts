@@ -39,21 +39,15 @@ export function explain({ value, at, issues, vocabulary }: Explained, limit: num
     if (issue.code === "unrecognized_keys") {
       const known = Object.keys(fragmentAt(path).properties ?? {});
       const has = valueAt(value, inside) as object;
-      for (const key of issue.keys) {
-        if (drafts.length >= limit) return drafts;
-        drafts.push(
-          unknownKey(
-            path,
-            key,
-            known,
-            known.filter((one) => !Object.hasOwn(has, one)),
-          ),
-        );
-      }
+      // So many are no slips of the finger.
+      const free = issue.keys.length > MANY ? [] : known.filter((one) => !Object.hasOwn(has, one));
+      for (const key of issue.keys.slice(0, limit - drafts.length)) drafts.push(unknownKey(path, key, known, free));
     } else if (drafts.length < limit) drafts.push(draftOf(issue, path, value, vocabulary));
   }
   return drafts;
 }
+
+const MANY = 100;
 
 function unknownKey(path: Path, key: string, known: readonly string[], free: readonly string[]): Draft {
   return {
