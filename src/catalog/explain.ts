@@ -39,21 +39,15 @@ export function explain({ value, at, issues, vocabulary }: Explained, limit: num
     if (issue.code === "unrecognized_keys") {
       const known = Object.keys(fragmentAt(path).properties ?? {});
       const has = valueAt(value, inside) as object;
-      for (const key of issue.keys) {
-        if (drafts.length >= limit) return drafts;
-        drafts.push(
-          unknownKey(
-            path,
-            key,
-            known,
-            known.filter((one) => !Object.hasOwn(has, one)),
-          ),
-        );
-      }
+      // So many are no slips of the finger.
+      const free = issue.keys.length > MANY ? [] : known.filter((one) => !Object.hasOwn(has, one));
+      for (const key of issue.keys.slice(0, limit - drafts.length)) drafts.push(unknownKey(path, key, known, free));
     } else if (drafts.length < limit) drafts.push(draftOf(issue, path, value, vocabulary));
   }
   return drafts;
 }
+
+const MANY = 100;
 
 function unknownKey(path: Path, key: string, known: readonly string[], free: readonly string[]): Draft {
   return {
@@ -199,7 +193,7 @@ function inWords({ type, enum: words, description, format, minLength = 0, minIte
   if (description !== undefined) return description;
   if (format === "date") return "a day as 2026-01-31";
   if (format === "uri")
-    return "an address that begins with http:// or https://, without spaces, other than ASCII escaped";
+    return "an address that begins with http:// or https://, with spaces and other than ASCII letters written as %…";
   if (minLength === 1) return "a text that is not empty";
   if (minLength > 1) return `a text of at least ${minLength} characters`;
   if (type !== "array") return withArticle(type);

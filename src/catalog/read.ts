@@ -115,7 +115,10 @@ async function readUrl(source: string, options: ReadOptions, tag: string | null)
     throw new CatalogUnreadable(`${shown(parsed(source))} redirects more than ${MAX_REDIRECTS} times`);
   } catch (error) {
     if (error instanceof CatalogUnreadable || error instanceof StartError) throw error;
-    const problem = late.aborted ? `it took longer than ${timeoutMs / 1000} s` : sentence(error);
+    const ended = options.signal?.aborted
+      ? "it was cancelled"
+      : late.aborted && `it took longer than ${timeoutMs / 1000} s`;
+    const problem = ended || sentence(error);
     throw new CatalogUnreadable(`${shown(url)} cannot be read: ${problem}`, { cause: error });
   } finally {
     await agents.close();
@@ -222,7 +225,6 @@ const SENTENCES: Record<string, string> = {
   UND_ERR_RES_EXCEEDED_MAX_SIZE: `it is larger than the ${MAX_BYTES / 1e6} MB that are read`,
   ENOTFOUND: "there is no such host",
   EAI_AGAIN: "the host's name cannot be looked up now",
-  ABORT_ERR: "it was cancelled",
 };
 
 function sentence(thrown: unknown): string {

@@ -44,7 +44,7 @@ export function findSyntaxProblem(bytes: Uint8Array): SyntaxProblem | null {
       if (open.length === 0) return { offset: at, message: `${shown(bytes, at)} closes nothing` };
       if (expected === "value" && lastComma === -1) return { offset: at, message: "a value is missing here" };
       if (expected === "value" || expected === "key")
-        return { offset: lastComma, message: "there is a comma too many: nothing follows it", suggestion: "remove it" };
+        return { offset: lastComma, message: "there is a comma too many: nothing follows it, so remove it" };
       if (byte !== wanted)
         return { offset: at, message: `${shown(bytes, at)} stands where "${String.fromCharCode(wanted)}" should` };
       open.pop();
@@ -104,7 +104,8 @@ function checkString(bytes: Uint8Array, start: number): number | SyntaxProblem {
       const behind = Buffer.from(bytes.subarray(at + 1, at + 6)).toString("latin1");
       if (/^u[0-9a-fA-F]{4}/.test(behind)) at += 5;
       else if (/^["\\/bfnrt]/.test(behind)) at++;
-      else return { offset: at, message: "this backslash begins no escape that JSON knows", suggestion: "\\\\" };
+      else
+        return { offset: at, message: "this backslash begins no escape that JSON knows: write \\\\ for a backslash" };
     }
   }
   return { offset: start, message: "this text never ends: its closing quote is missing" };

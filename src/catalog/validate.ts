@@ -43,29 +43,64 @@ const STEP = 2_000;
 
 export function validateCatalog(input: Uint8Array | string, options: ValidateOptions = {}): Report {
   const given = typeof input === "string" ? Buffer.from(input) : input;
-  const { bytes, drafts } = withoutMark(given);
-  const read = parse(bytes);
-  if ("problem" in read) return failed([...drafts, read.problem], bytes);
-  const { value, keys } = read;
+  const bytes = withoutMark(given);
+  const findings = new Findings();
+  if (bytes !== given) findings.add([BYTE_ORDER_MARK]);
+  const parsed = parse(bytes);
+  if ("problem" in parsed) {
+    findings.add([parsed.problem]);
+    return { catalog: null, vocabulary: null, read: null, problems: findings.place(bytes, null) };
+  }
+  const { value, keys } = parsed;
   const resources = resourcesOf(value);
   const vocabulary = vocabularyOf(resources);
-  if (countKeys(value) !== keys) drafts.push(...duplicateKeys(bytes));
-  checkFrame(value, options, drafts);
-  checkResources(resources, vocabulary, options, drafts);
-  const problems = drafts.length > 0 ? place(drafts, bytes, value) : [];
+  checkFrame(value, options, findings);
+  checkResources(resources, vocabulary, options, findings);
+  if (countKeys(value) !== keys) findings.add(duplicateKeys(bytes));
+  const problems = findings.place(bytes, value);
   const bad = problems.some(({ severity }) => severity === "error");
   return { catalog: bad ? null : (value as Catalog), vocabulary, read: { resources: resources.length }, problems };
 }
 
-function failed(drafts: Draft[], bytes: Uint8Array): Report {
-  return { catalog: null, vocabulary: null, read: null, problems: place(drafts, bytes, null) };
+/** What was found, up to the limit of a report. */
+class Findings {
+  readonly #drafts: Draft[] = [];
+  #left = false;
+
+  /** How many more may be added. */
+  get room(): number {
+    return MAX_PROBLEMS - this.#drafts.length;
+  }
+
+  /** Something was left out already. */
+  get full(): boolean {
+    return this.#left;
+  }
+
+  add(drafts: readonly Draft[]): void {
+    for (const draft of drafts) {
+      if (this.room > 0) this.#drafts.push(draft);
+      else this.#left = true;
+    }
+  }
+
+  place(bytes: Uint8Array, value: unknown): Problem[] {
+    const message = "there are more problems: they are left out";
+    if (this.#left) this.#drafts.push({ rule: "too-many-problems", path: [], offset: bytes.length, message });
+    return this.#drafts.length > 0 ? place(this.#drafts, bytes, value) : [];
+  }
 }
 
-/** A mark at the beginning is a problem; nobody counts it as a column. */
-function withoutMark(bytes: Uint8Array): { bytes: Uint8Array; drafts: Draft[] } {
-  if (bytes[0] !== 0xef || bytes[1] !== 0xbb || bytes[2] !== 0xbf) return { bytes, drafts: [] };
-  const message = "the file begins with a byte order mark: save it as UTF-8 without one";
-  return { bytes: bytes.subarray(3), drafts: [{ rule: "byte-order-mark", path: [], offset: 0, message }] };
+const BYTE_ORDER_MARK: Draft = {
+  rule: "byte-order-mark",
+  path: [],
+  offset: 0,
+  message: "the file begins with a byte order mark: save it as UTF-8 without one",
+};
+
+/** Nobody counts the mark as a column. */
+function withoutMark(bytes: Uint8Array): Uint8Array {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 }
 
 type Parsed = { value: unknown; keys: number } | { problem: Draft };
@@ -87,7 +122,8 @@ function parse(bytes: Uint8Array): Parsed {
     return { value: JSON.parse(textOf(bytes)), keys };
   } catch (error) {
     const found = findSyntaxProblem(bytes) ?? { offset: 0, message: (error as Error).message };
-    return { problem: { rule: "syntax", path: [], ...found, excerpt: excerptAt(bytes, found.offset) } };
+    const excerpt = bytes.length > 0 ? { excerpt: excerptAt(bytes, found.offset) } : {};
+    return { problem: { rule: "syntax", path: [], ...found, ...excerpt } };
   }
 }
 
@@ -115,7 +151,7 @@ function notUtf8(bytes: Uint8Array): Draft {
 }
 
 function duplicateKeys(bytes: Uint8Array): Draft[] {
-  return findDuplicateKeys(bytes, MAX_PROBLEMS).map(({ path, offset, first }) => ({
+  return findDuplicateKeys(bytes, MAX_PROBLEMS + 1).map(({ path, offset, first }) => ({
     rule: "duplicate-key",
     path,
     offset,
@@ -129,40 +165,34 @@ function resourcesOf(value: unknown): readonly unknown[] {
   return Array.isArray(resources) ? resources : [];
 }
 
-function checkFrame(value: unknown, { against, now = new Date() }: ValidateOptions, drafts: Draft[]): void {
-  const { error } = frameSchema.safeParse(value);
-  const issues = error?.issues ?? [];
-  drafts.push(...explain({ value, at: [], issues, vocabulary: null }, MAX_PROBLEMS - drafts.length));
+function checkFrame(value: unknown, { against, now = new Date() }: ValidateOptions, findings: Findings): void {
+  const issues = frameSchema.safeParse(value).error?.issues ?? [];
+  findings.add(explain({ value, at: [], issues, vocabulary: null }, findings.room + 1));
   const { version, updated_on } = (value ?? {}) as Record<string, unknown>;
-  const versionIsGood = typeof version === "string" && !issues.some(({ path }) => path[0] === "version");
-  if (against && versionIsGood) drafts.push(...checkVersion(version, against.version));
-  if (typeof updated_on === "string") drafts.push(...checkDate(updated_on, now));
+  const isGood = typeof version === "string" && !issues.some(({ path }) => path[0] === "version");
+  if (against && isGood) findings.add(checkVersion(version, against.version));
+  if (typeof updated_on === "string") findings.add(checkDate(updated_on, now));
 }
 
 function checkResources(
   resources: readonly unknown[],
   vocabulary: Vocabulary | null,
   { markers = [], onProgress }: ValidateOptions,
-  drafts: Draft[],
+  findings: Findings,
 ): void {
   const schema = resourceSchemas[vocabulary ?? "neutral"];
   const cross = crossChecker(resources, markers);
   const total = resources.length;
-  for (let index = 0; index < total; index++) {
+  for (let index = 0; index < total && !findings.full; index++) {
     const value = resources[index];
     const at = ["resources", index];
     const long = longList(value);
-    if (long) drafts.push({ ...long, path: [...at, ...long.path] });
+    if (long) findings.add([{ ...long, path: [...at, ...long.path] }]);
     else {
       const { error } = schema.safeParse(value);
-      if (error) drafts.push(...explain({ value, at, issues: error.issues, vocabulary }, MAX_PROBLEMS - drafts.length));
+      if (error) findings.add(explain({ value, at, issues: error.issues, vocabulary }, findings.room + 1));
     }
-    drafts.push(...cross(index));
-    if (drafts.length >= MAX_PROBLEMS) {
-      const message = `there are more problems from resources[${index}] on: they are left out`;
-      drafts.push({ rule: "too-many-problems", path: at, message });
-      return;
-    }
+    findings.add(cross(index));
     if (onProgress && (index % STEP === 0 || index === total - 1)) onProgress({ done: index + 1, total });
   }
 }

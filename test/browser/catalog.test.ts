@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { Catalog } from "../../src/catalog/schema.ts";
 import { launchBrowser, openPage } from "../support/browser.ts";
-import { catalog, catalogFile, manyResources, resource } from "../support/catalog.ts";
+import { catalog, catalogFile, manyResources, resource } from "../support/served-catalog.ts";
 import { onCleanup } from "../support/cleanup.ts";
 import { startTestReceiver } from "../support/receiver.ts";
 

@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import request from "supertest";
 import type { Catalog } from "../../src/catalog/schema.ts";
-import { catalog, catalogFile, manyResources, resource } from "../support/catalog.ts";
+import { catalog, catalogFile, manyResources, resource } from "../support/served-catalog.ts";
 import { temporaryFolder } from "../support/deliveries.ts";
 import { startProgram } from "../support/program.ts";
 import { deliver, startTestReceiver } from "../support/receiver.ts";

@@ -4,7 +4,7 @@ import type { Filters } from "../../src/catalog/facets.ts";
 import type { Resource } from "../../src/catalog/schema.ts";
 import { openSearch, openSearchGently } from "../../src/catalog/search.ts";
 import { fold, wordsOf } from "../../src/catalog/words.ts";
-import { catalog, manyResources, resource } from "../support/catalog.ts";
+import { catalog, manyResources, resource } from "../support/served-catalog.ts";
 
 const open = (...resources: Resource[]) => openSearch(catalog(resources));
 const idsOf = (search: ReturnType<typeof open>, text: string, filters?: Filters) =>

@@ -1,59 +1,42 @@
-/** Catalogs for tests: small ones that are right, to be changed where a test needs it. */
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+/** Catalogs for tests: a good one, and what becomes of it. */
 import type { Catalog, Resource } from "../../src/catalog/schema.ts";
-import { temporaryFolder } from "./deliveries.ts";
+import { type Problem, type ValidateOptions, validateCatalog } from "../../src/catalog/validate.ts";
 
-export function resource(id: string, more: Partial<Resource> = {}): Resource {
+export const MARKERS = ["Pashto", "Pukhto", "Pakhto", "Pushto", "ps", "ps_af", "pus", "pbt_Arab", "پښتو", "پشتو"];
+export const NOW = new Date("2026-06-15T12:00:00Z");
+
+/** Each with an id, an address and a title of its own. */
+export function resource(number = 1, changes: object = {}): Resource {
   return {
-    id,
-    title: `Pashto resource ${id}`,
-    url: `https://example.org/${id}`,
+    id: `resource-${number}`,
+    title: `Pashto resource ${number}`,
+    url: `https://example.org/${number}`,
     category: "dataset",
-    source: "other",
+    source: "code_host_a",
     status: "verified",
-    summary: `What ${id} holds, in a sentence`,
-    primary_use: "testing",
+    summary: "Ten or more characters",
+    primary_use: "Testing",
     pashto_evidence: {
-      evidence_text: "The card names Pashto",
-      evidence_url: `https://example.org/${id}/card`,
+      evidence_text: "The page says Pashto",
+      evidence_url: `https://example.org/${number}#evidence`,
       markers: ["Pashto"],
     },
-    tags: ["pashto"],
-    ...more,
+    tags: ["test"],
+    ...changes,
   };
 }
 
-export function catalog(resources: Resource[] = [resource("one")], version = "1.0.0"): Catalog {
-  return { version, updated_on: "2026-01-31", resources };
+export function catalog(resources: readonly unknown[] = [resource()], changes: object = {}): Catalog {
+  return { version: "1.2.3", updated_on: "2026-06-01", resources: resources as Resource[], ...changes };
 }
 
-/** Many that differ in all that can be filtered by. */
-export function manyResources(count: number): Resource[] {
-  const categories = ["dataset", "model", "benchmark", "tool", "paper", "project", "code"] as const;
-  const sources = ["huggingface", "github", "arxiv", "zenodo", "other"] as const;
-  const subjects = ["speech", "translation", "spelling", "grammar", "news", "poetry", "law", "medicine", "maps"];
-  const pick = <Item>(items: readonly Item[], at: number) => items[at % items.length] as Item;
-  return Array.from({ length: count }, (_, at) =>
-    resource(`resource-${at}`, {
-      title: `Pashto ${pick(subjects, at)} collection ${at}`,
-      category: pick(categories, at),
-      source: pick(sources, at),
-      status: at % 3 === 0 ? "candidate" : "verified",
-      summary: `A collection of ${pick(subjects, at)} and ${pick(subjects, at * 7 + 3)} in Pashto, number ${at}`,
-      tags: ["pashto", pick(subjects, at)],
-      tasks: [pick(["automatic-speech-recognition", "translation", "text-classification"], at)],
-      ...(at % 4 !== 0 && { license: pick(["cc-by-4.0", "mit", "apache-2.0"], at) }),
-    }),
-  );
+/** All problems of a value (written as JSON over several lines) or of a text. */
+export function problemsOf(file: unknown, options: ValidateOptions = {}): Problem[] {
+  const text = typeof file === "string" || file instanceof Uint8Array ? file : JSON.stringify(file, null, 2);
+  return validateCatalog(text, { markers: MARKERS, now: NOW, ...options }).problems;
 }
 
-/** A catalog in a file of a folder that goes with the test. */
-export async function catalogFile(content: Catalog | string = catalog()) {
-  const folder = temporaryFolder();
-  const path = join(folder, "catalog.json");
-  const write = (next: Catalog | string) =>
-    writeFile(path, typeof next === "string" ? next : `${JSON.stringify(next, null, 2)}\n`);
-  await write(content);
-  return { path, folder, write };
+/** As `rule pointer`, in the order of the file. */
+export function foundIn(file: unknown, options: ValidateOptions = {}): string[] {
+  return problemsOf(file, options).map(({ rule, pointer }) => `${rule} ${pointer}`);
 }

@@ -1,0 +1,192 @@
+import { describe, expect, it } from "@jest/globals";
+import { MAX_BYTES, MAX_ITEMS, MAX_PROBLEMS } from "../../src/catalog/rules.ts";
+import { validateCatalog } from "../../src/catalog/validate.ts";
+import { catalog, foundIn, problemsOf, resource } from "../support/catalog.ts";
+
+const good = JSON.stringify(catalog(), null, 2);
+
+describe("malformed JSON", () => {
+  it.each([
+    ["", 1, 1, "empty"],
+    [" \n ", 2, 2, "empty"],
+    ['{"a": 1,}', 1, 8, "comma too many"],
+    ['{"a": [1,\n2,\n]}', 2, 2, "comma too many"],
+    ['{"a": 1 "b": 2}', 1, 9, "comma is missing"],
+    ["[1 2]", 1, 4, 'comma is missing before "2"'],
+    ['{"a" 1}', 1, 6, "colon should stand"],
+    ['{"a": }', 1, 7, "value is missing"],
+    ["{a: 1}", 1, 2, 'key in double quotes should stand here, not "a"'],
+    ["{'a': 1}", 1, 2, "single quote"],
+    ['{"a": True}', 1, 7, '"True" is no value'],
+    ['{"a": nul}', 1, 7, '"nul" is no value'],
+    ['{"a": 01}', 1, 7, '"01" is no number'],
+    ['{"a": +1}', 1, 7, "no number"],
+    ['{"a": 1.}', 1, 7, "no number"],
+    ['{"a": .5}', 1, 7, "no number"],
+    ['{"a": -}', 1, 7, "no number"],
+    ['{"a": 0x10}', 1, 7, "no number"],
+    ['{"a": NaN}', 1, 7, "no value"],
+    ['{"a": "x}', 1, 7, "never ends"],
+    ['{"a": "x\n"}', 1, 9, "does not end on its line"],
+    ['{"a": "x\ty"}', 1, 9, "control character"],
+    ['{"a": "\\x"}', 1, 8, "backslash"],
+    ['{"a": "\\u12"}', 1, 8, "backslash"],
+    ['{"a": "\\', 1, 8, "backslash"],
+    ["// note\n{}", 1, 1, "comments"],
+    ["{} /* note */", 1, 4, "behind the end"],
+    ["{}{}", 1, 3, "behind the end"],
+    ['{"a": [1, 2}', 1, 12, 'where "]" should'],
+    ["]", 1, 1, "closes nothing"],
+    ['{"a": [{"b": 1', 1, 15, '"}]}" should still come'],
+    ["[", 1, 2, '"]" should still come'],
+    [",", 1, 1, "no value"],
+    ["\u00a0{}", 1, 1, "no value"],
+    ['{"پښتو": 😀}', 1, 10, '"😀"'],
+  ])("%j is told of at %i:%i", (text, line, column, message) => {
+    expect(problemsOf(text)).toMatchObject([
+      { rule: "syntax", path: [], line, column, message: expect.stringContaining(message) },
+    ]);
+  });
+
+  it("is shown with the text around it, a caret below the place", () => {
+    const text = good.replace('"verified",', '"verified"');
+    const [problem] = problemsOf(text);
+    expect(problem?.excerpt).toBe('      "summary": "Ten or more charac\n      ^');
+  });
+
+  it("is shown in part where its line is long", () => {
+    const [problem] = problemsOf(`{"a": "${"پ".repeat(5000)}" "b": "${"x".repeat(5000)}"}`);
+    const [line = "", caret = ""] = problem?.excerpt?.split("\n") ?? [];
+    expect([...line]).toHaveLength(80);
+    expect([...line][caret.length - 1]).toBe('"');
+    expect(problem?.column).toBe(5010);
+  });
+
+  it("has its place also where an accident cut it", () => {
+    for (let length = 0; length < good.length; length++) {
+      const [problem, ...more] = problemsOf(good.slice(0, length));
+      expect([problem?.rule, more]).toEqual(["syntax", []]);
+    }
+  });
+});
+
+describe("bytes that are no text", () => {
+  it.each([
+    ["Latin-1", Buffer.from('{"title": "Pashto é"}', "latin1"), 1, 19],
+    ["a cut character", Buffer.concat([Buffer.from('{\n"پ": "'), Buffer.from([0xd9]), Buffer.from('"}')]), 2, 7],
+    ["a surrogate", Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 1, 2],
+    ["an overlong form", Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 1, 2],
+    ["one behind a replacement character of the file's own", Buffer.from([0x22, 0xef, 0xbf, 0xbd, 0xff, 0x22]), 1, 3],
+  ])("are told of: %s", (_, bytes, line, column) => {
+    expect(problemsOf(bytes)).toMatchObject([
+      { rule: "encoding", line, column, message: expect.stringContaining("UTF-8") },
+    ]);
+  });
+
+  it.each([
+    ["UTF-16", Buffer.from(`\ufeff${good}`, "utf16le")],
+    ["UTF-16 without a mark", Buffer.from(good, "utf16le")],
+    ["UTF-16, the other way round", Buffer.from(`\ufeff${good}`, "utf16le").swap16()],
+  ])("are recognised: %s", (_, bytes) => {
+    const [problem] = problemsOf(bytes);
+    expect(problem).toMatchObject({ rule: expect.stringMatching(/encoding|syntax/) });
+  });
+
+  it("may begin with a mark, which is a problem beside the others and counts as no column", () => {
+    const text = `\ufeff{"version": 1, "updated_on": "2026-01-01", "resources": []}`;
+    expect(problemsOf(text)).toMatchObject([
+      { rule: "byte-order-mark", line: 1, column: 1 },
+      { rule: "wrong-type", line: 1, column: 13 },
+    ]);
+  });
+});
+
+describe("keys that come twice", () => {
+  it("are told of at the second, with the line of the first", () => {
+    const text = `{"version": "1.0.0",\n"updated_on": "2026-01-01", "resources": [],\n"version": "1.0.1"}`;
+    expect(problemsOf(text)).toMatchObject([
+      { rule: "duplicate-key", pointer: "/version", line: 3, column: 1, message: expect.stringContaining("(line 1)") },
+    ]);
+  });
+
+  it("are found however they are written, and wherever", () => {
+    const written = good.replace('"tags"', '"t\\u0061gs": ["x"], "tags"');
+    expect(foundIn(written)).toEqual(["duplicate-key /resources/0/tags"]);
+    const deep = good.replace('"markers"', '"x": {"a": [{"b": 1, "b": 2}]}, "markers"');
+    expect(foundIn(deep)).toEqual([
+      "unknown-key /resources/0/pashto_evidence/x",
+      "duplicate-key /resources/0/pashto_evidence/x/a/0/b",
+    ]);
+    const proto = good.replace('"tags"', '"__proto__": 1, "__proto__": 2, "tags"');
+    expect(foundIn(proto)).toEqual(["unknown-key /resources/0/__proto__", "duplicate-key /resources/0/__proto__"]);
+  });
+
+  it("are not seen where there are none", () => {
+    const tricky = catalog([
+      resource(1, { summary: '{"a": 1, "a": 2} \\" "b":"b":', tags: ['"x":', "\\", "{[", ":"] }),
+    ]);
+    expect(foundIn(tricky)).toEqual([]);
+  });
+});
+
+describe("what would reach the prototypes of objects", () => {
+  it("is only a key that the schema does not know", () => {
+    const text = good.replace('"tags"', '"__proto__": {"title": "x"}, "constructor": {"prototype": 1}, "tags"');
+    expect(foundIn(text)).toEqual(["unknown-key /resources/0/__proto__", "unknown-key /resources/0/constructor"]);
+    expect(foundIn('{"__proto__": {"version": "1.0.0", "updated_on": "2026-01-01", "resources": []}}')).toEqual([
+      "missing-key ",
+      "missing-key ",
+      "missing-key ",
+      "unknown-key /__proto__",
+    ]);
+    expect(({} as { title?: unknown }).title).toBeUndefined();
+  });
+});
+
+describe("files that would use up the machine", () => {
+  it.each(["[", '{"a":', '[{"a":'])("may nest %s without end", (open) => {
+    expect(problemsOf(open.repeat(1_000_000))).toMatchObject([{ rule: "too-deep", line: 1 }]);
+  });
+
+  it("may nest a hundred levels, and no more", () => {
+    const nested = (levels: number) =>
+      good.replace('"tags"', `"x": ${"[".repeat(levels)}${"]".repeat(levels)}, "tags"`);
+    // The file, its list and the resource are three.
+    expect(foundIn(nested(97))).toEqual(["unknown-key /resources/0/x"]);
+    expect(foundIn(nested(98))).toEqual(["too-deep "]);
+  });
+
+  it("have so many bytes, and no more", () => {
+    const large = Buffer.alloc(MAX_BYTES + 1, 0x20);
+    expect(problemsOf(large)).toMatchObject([{ rule: "too-large", found: "256.0 MB" }]);
+    large.write(good);
+    expect(foundIn(large.subarray(0, MAX_BYTES))).toEqual([]);
+  });
+
+  it("have lists of so many items, and no more", () => {
+    const long = (length: number) => Array.from({ length }, () => "a");
+    expect(foundIn(catalog([resource(1, { tags: long(MAX_ITEMS), tasks: long(MAX_ITEMS) })]))).toEqual([]);
+    for (const key of ["tags", "tasks"])
+      expect(foundIn(catalog([resource(1, { [key]: long(MAX_ITEMS + 1) })]))).toEqual([`too-many /resources/0/${key}`]);
+    const evidence = { ...resource().pashto_evidence, markers: long(MAX_ITEMS + 1) };
+    expect(foundIn(catalog([resource(1, { pashto_evidence: evidence })]))).toEqual([
+      "too-many /resources/0/pashto_evidence/markers",
+    ]);
+  });
+
+  it.each([
+    ["items", `{"resources": [${"1,".repeat(MAX_PROBLEMS)}1]}`],
+    ["keys", `{${Array.from({ length: MAX_PROBLEMS + 5 }, (_, index) => `"k${index}": 1`).join(",")}}`],
+    ["keys that come twice", `{${'"a": 1,'.repeat(MAX_PROBLEMS + 5)} "b": 1}`],
+  ])("are reported on up to a limit: %s", (_, text) => {
+    const { problems } = validateCatalog(text);
+    expect(problems.length).toBeGreaterThanOrEqual(MAX_PROBLEMS);
+    expect(problems.filter(({ rule }) => rule === "too-many-problems")).toHaveLength(1);
+    expect(problems.length).toBeLessThan(MAX_PROBLEMS + 10);
+  });
+
+  it("have texts of any length, of which little is shown", () => {
+    const [problem] = problemsOf(catalog([resource(1, { status: "x".repeat(1_000_000) })]));
+    expect(problem?.found?.length).toBeLessThan(100);
+  });
+});
