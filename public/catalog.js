@@ -1,4 +1,8 @@
-/** The catalog's page: search while one types, filters with counts, one resource beside the list. All text is untrusted. */
+/**
+ * The catalog's page: search while one types, filters with counts, one resource beside the list. The receiver searches:
+ * it answers within a frame, while 5,000 resources would be megabytes to fetch and a second to index before the first
+ * key. All text is untrusted.
+ */
 
 import { chosenId, FACETS, isNarrow, readAddress, toggled, toQuery, writeAddress } from "./catalog-page/address.js";
 import { ask } from "./catalog-page/api.js";

@@ -96,16 +96,17 @@ function setCurrent(one, is) {
   else one.removeAttribute("aria-current");
 }
 
+/** A card runs as its title does; what is long in it runs by itself. */
 function item(resource, chosen) {
   const { id, title, url, category, source, status, summary, license, tags, pashto_evidence: evidence } = resource;
   const host = hostOf(url);
   const facts = [valueText("category", category), valueText("source", source), license && isolated(license)];
   return el(
     "li.resource",
-    { "data-id": id, "aria-current": id === chosen ? "true" : null },
+    { "data-id": id, dir: "auto", "aria-current": id === chosen ? "true" : null },
     el(
       "div.resource-head",
-      el("h3", el("a.resource-link", { href: `#${encodeURIComponent(id)}`, dir: "auto" }, plain(title))),
+      el("h3", el("a.resource-link", { href: `#${encodeURIComponent(id)}` }, plain(title))),
       badge(status),
     ),
     el(
@@ -116,7 +117,8 @@ function item(resource, chosen) {
     el("p.resource-summary", { dir: "auto" }, plain(summary)),
     el(
       "div.resource-evidence",
-      el("blockquote", { dir: "auto" }, plain(evidence.evidence_text)),
+      { dir: "auto" },
+      el("blockquote", plain(evidence.evidence_text)),
       outside("a.resource-out", evidence.evidence_url, "Evidence", el("span.unseen", ` for ${plain(title)}`)),
     ),
     el(

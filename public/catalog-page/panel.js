@@ -53,7 +53,8 @@ export function makePanel({ panel, narrow }) {
       el("h3", "Evidence for the language"),
       el(
         "figure.evidence",
-        el("blockquote", { dir: "auto" }, plain(evidence.evidence_text)),
+        { dir: "auto" },
+        el("blockquote", plain(evidence.evidence_text)),
         el(
           "figcaption",
           outside("a", evidence.evidence_url, plain(hostOf(evidence.evidence_url) || evidence.evidence_url)),

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import type { Catalog } from "../../src/catalog/schema.ts";
 import { launchBrowser, openPage } from "../support/browser.ts";
-import { catalog, catalogFile, manyResources, resource } from "../support/served-catalog.ts";
 import { onCleanup } from "../support/cleanup.ts";
 import { startTestReceiver } from "../support/receiver.ts";
+import { catalog, catalogFile, manyResources, resource } from "../support/served-catalog.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -265,7 +265,10 @@ describe("text from right to left", () => {
     const card = '.resource[data-id="grammar"]';
     for (const part of [".resource-link", ".resource-summary", "blockquote"])
       expect([part, await direction(`${card} ${part}`)]).toEqual([part, "rtl"]);
-    expect(await direction(`${card} .resource-facts`)).toBe("ltr");
+    // The card runs as its title does, but not the cards beside it.
+    expect([await direction(card), await direction(`${card} .resource-facts`)]).toEqual(["rtl", "rtl"]);
+    expect(await direction('.resource[data-id="fleurs"]')).toBe("ltr");
+    expect(await direction("#page")).toBe("ltr");
     for (const part of ["#panel-title", ".panel-text", ".evidence blockquote"])
       expect([part, await direction(part)]).toEqual([part, "rtl"]);
     expect(await direction('.resource[data-id="fleurs"] .resource-link')).toBe("ltr");

@@ -4,8 +4,8 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "@jest/globals";
 import { LiveCatalog, type LiveOptions } from "../../src/catalog/live.ts";
-import { catalog, catalogFile, resource } from "../support/served-catalog.ts";
 import { onCleanup } from "../support/cleanup.ts";
+import { catalog, catalogFile, resource } from "../support/served-catalog.ts";
 
 const NEVER = 2 ** 31 - 1;
 

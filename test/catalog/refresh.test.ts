@@ -6,11 +6,11 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "@jest/globals";
 import type { Catalog } from "../../src/catalog/schema.ts";
-import { catalog, resource } from "../support/served-catalog.ts";
 import { onCleanup } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/deliveries.ts";
 import { START, startProgram } from "../support/program.ts";
 import { deliver } from "../support/receiver.ts";
+import { catalog, resource } from "../support/served-catalog.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const TOKEN = "hf_of_the_receiver";

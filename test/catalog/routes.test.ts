@@ -5,10 +5,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import request from "supertest";
 import type { Catalog } from "../../src/catalog/schema.ts";
-import { catalog, catalogFile, manyResources, resource } from "../support/served-catalog.ts";
 import { temporaryFolder } from "../support/deliveries.ts";
 import { startProgram } from "../support/program.ts";
 import { deliver, startTestReceiver } from "../support/receiver.ts";
+import { catalog, catalogFile, manyResources, resource } from "../support/served-catalog.ts";
 
 async function serve(content: Catalog | string = catalog(manyResources(120)), env: Record<string, string> = {}) {
   const file = await catalogFile(content);
