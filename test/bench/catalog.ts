@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { jsonSchema } from "../../src/catalog/json-schema.ts";
 import { damaged, largeCatalog, writeCatalog } from "./catalog-file.ts";
+import { searching } from "./catalog-search.ts";
 import { median } from "./load.ts";
 import { against, type Measure } from "./report.ts";
 
@@ -18,7 +19,7 @@ const run = promisify(execFile);
 
 /** Each part of the catalog gives its own measures. */
 export async function benchCatalog(): Promise<Measure[]> {
-  return [...(await validation())];
+  return [...(await validation()), ...searching(RESOURCES)];
 }
 
 interface Took {
