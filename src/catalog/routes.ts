@@ -7,6 +7,7 @@ import { requestIdOf } from "../http/answers.ts";
 import { FACETS } from "./facets.ts";
 import { jsonSchema } from "./json-schema.ts";
 import type { LiveCatalog, Served } from "./live.ts";
+import type { Problem } from "./problem.ts";
 import { problemLine } from "./problem-line.ts";
 import { CATEGORIES, SOURCES, STATUSES, VOCABULARIES } from "./schema.ts";
 
@@ -112,9 +113,11 @@ async function servedBy(live: LiveCatalog): Promise<Served> {
   throw new HttpError(503, `no catalog can be shown now: ${why}`, {
     code: problems.length > 0 ? "catalog_invalid" : "catalog_unreadable",
     headers: { "Retry-After": "10" },
-    issues: problems.slice(0, TOLD).map((problem) => ({ path: problem.pointer, message: problemLine(problem) })),
+    ...(problems.length > 0 && { issues: problems.slice(0, TOLD).map(issueOf) }),
   });
 }
+
+const issueOf = (problem: Problem) => ({ path: problem.pointer, message: problemLine(problem) });
 
 /** Answers 304 to whoever has this very answer. It depends on the address, the version, and what is told of a newer one. */
 function isKnown(request: Request, response: Response, { served, refusal }: LiveCatalog): boolean {

@@ -1,4 +1,5 @@
 /** The catalog as a receiver serves it: what it mounts, and what it tells of the state of the file. */
+import { basename } from "node:path";
 import type { Router } from "express";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { LiveCatalog, type LiveOptions } from "./live.ts";
@@ -22,6 +23,7 @@ export function serveCatalog(options: LiveOptions): ServedCatalog {
     live,
     routes: (publicUrl) => catalogRoutes({ live, publicUrl }),
     paths,
-    concerns: () => (live.refusal ? [live.refusal.sentence] : []),
+    // Told to everybody: a file is named, not where on the machine it lies.
+    concerns: () => (live.refusal ? [live.refusal.sentence.replaceAll(options.source, basename(options.source))] : []),
   };
 }

@@ -157,6 +157,8 @@ describe("a broken file", () => {
     const { body, text } = await request(receiver.url).get("/api/catalog").expect(503);
     expect(body.code).toBe("catalog_unreadable");
     expect(text).not.toContain(folder);
+    const ready = await request(receiver.url).get("/ready");
+    expect(ready.body.troubles).toEqual([expect.stringMatching(/: none\.json cannot be read: there is no such file/)]);
     expect(receiver.written()).toContain("there is no such file");
   });
 });
