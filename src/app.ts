@@ -43,6 +43,7 @@ export function createApp({ config, log, registry, ui, inbox, catalog, lifecycle
     registry,
     lifecycle,
     secret: secrets.length > 0,
+    catalog: catalog !== null,
     notices: inbox?.notice ? [inbox.notice] : [],
     publicUrl: () => publicUrl ?? (config.space ? `https://${config.space.host}` : address().url),
     troubles: () => inbox?.troubles() ?? [],

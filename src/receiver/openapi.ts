@@ -42,6 +42,7 @@ const endpointsSchema = z.object({
   ),
   broken: z.array(z.object({ file: z.string(), problem: z.string() })),
   notices: z.array(z.string()),
+  catalog: z.literal(true).optional(),
 });
 
 const readySchema = z.object({

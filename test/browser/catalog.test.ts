@@ -349,6 +349,19 @@ describe("by keyboard alone", () => {
   });
 });
 
+describe("the landing page", () => {
+  it("leads to the catalog where there is one", async () => {
+    const { page } = await visit((await serve()).url, "/");
+    await page.getByRole("link", { name: "Catalog" }).click();
+    await shows(page, ALL);
+    await page.getByRole("link", { name: "Endpoints" }).click();
+    await page.getByRole("heading", { name: "Endpoints" }).waitFor();
+    const without = await visit((await startTestReceiver()).url, "/");
+    await without.page.getByRole("heading", { name: "Endpoints 1" }).waitFor();
+    expect(await without.page.getByRole("link", { name: "Catalog" }).count()).toBe(0);
+  });
+});
+
 describe("what can be amiss", () => {
   it("tells of a file with errors, and shows it once it is mended", async () => {
     const served = await serve(JSON.stringify({ ...catalog(some), version: "1.0" }));

@@ -101,7 +101,10 @@ describe("GET /api/catalog", () => {
   });
 
   it("is not there without a catalog", async () => {
+    const { get } = await serve();
+    expect((await get("/api/endpoints")).body.catalog).toBe(true);
     const receiver = await startTestReceiver();
+    expect((await request(receiver.url).get("/api/endpoints")).body.catalog).toBeUndefined();
     await request(receiver.url).get("/api/catalog").expect(404);
     await request(receiver.url).get("/schemas/catalog.schema.json").expect(404);
     expect((await request(receiver.url).get("/openapi.json")).body.paths["/api/catalog"]).toBeUndefined();
