@@ -1,7 +1,7 @@
 /** The filters: for each facet its values with how many resources each would leave. */
 import { el } from "../dom.js";
 import { FACETS } from "./address.js";
-import { isolated, number, TITLES, valueText } from "./words.js";
+import { clipped, isolated, number, TITLES, valueText } from "./words.js";
 
 /** Values of a facet that are shown until more are asked for. */
 const FIRST = 8;
@@ -69,7 +69,7 @@ function choice(facet, { value, count }, checked) {
     "label.choice-line",
     { title: valueText(facet, value) },
     box,
-    el("span.choice-text", isolated(valueText(facet, value))),
+    el("span.choice-text", isolated(clipped(valueText(facet, value), 100))),
     el("span.choice-count", number(count)),
   );
 }

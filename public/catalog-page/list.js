@@ -1,7 +1,7 @@
 /** The results. They come in stretches, and a stretch far out of sight keeps its height but not its elements. */
 import { el } from "../dom.js";
 import { badge, hostOf, outside } from "./parts.js";
-import { isolated, plain, valueText } from "./words.js";
+import { clipped, isolated, plain, valueText } from "./words.js";
 
 /** How far out of sight a stretch may be and still exist. */
 const NEAR = "1500px";
@@ -106,7 +106,7 @@ function item(resource, chosen) {
     { "data-id": id, dir: "auto", "aria-current": id === chosen ? "true" : null },
     el(
       "div.resource-head",
-      el("h3", el("a.resource-link", { href: `#${encodeURIComponent(id)}` }, plain(title))),
+      el("h3", el("a.resource-link", { href: `#${encodeURIComponent(id)}` }, clipped(title, 300))),
       badge(status),
     ),
     el(
@@ -114,17 +114,17 @@ function item(resource, chosen) {
       ...facts.filter(Boolean).map((fact) => el("span", fact)),
       host && el("span", outside("a.resource-out", url, plain(host))),
     ),
-    el("p.resource-summary", { dir: "auto" }, plain(summary)),
+    el("p.resource-summary", { dir: "auto" }, clipped(summary)),
     el(
       "div.resource-evidence",
       { dir: "auto" },
-      el("blockquote", plain(evidence.evidence_text)),
-      outside("a.resource-out", evidence.evidence_url, "Evidence", el("span.unseen", ` for ${plain(title)}`)),
+      el("blockquote", clipped(evidence.evidence_text)),
+      outside("a.resource-out", evidence.evidence_url, "Evidence", el("span.unseen", ` for ${clipped(title, 300)}`)),
     ),
     el(
       "ul.tags",
       { "aria-label": "Tags" },
-      ...tags.slice(0, TAGS_SHOWN).map((tag) => el("li.tag", isolated(tag))),
+      ...tags.slice(0, TAGS_SHOWN).map((tag) => el("li.tag", isolated(clipped(tag, 100)))),
       tags.length > TAGS_SHOWN && el("li.tags-more", `+${tags.length - TAGS_SHOWN}`),
     ),
   );

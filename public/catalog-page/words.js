@@ -9,6 +9,11 @@ export function plain(text) {
   return String(text).replace(HIDDEN, (one) => `\\u${one.codePointAt(0).toString(16).padStart(4, "0")}`);
 }
 
+/** No more than the beginning of a text that is longer than anybody reads in a list. */
+export function clipped(text, length = 600) {
+  return plain(text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…` : text);
+}
+
 /** Text of the catalog inside a sentence of ours, in a direction of its own. */
 export function isolated(text) {
   return el("bdi", plain(text));

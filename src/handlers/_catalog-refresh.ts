@@ -60,7 +60,7 @@ async function publish(sha: string, context: Context) {
   const { catalog, errors, warnings } = inspect(bytes, before, context);
   if (!catalog) {
     const title = "The catalog has errors and was not published";
-    await report(errors, context, `discussions`, (text) => ({ title, description: text, pullRequest: false }));
+    await report(errors, context, "discussions", (text) => ({ title, description: text, pullRequest: false }));
     return { errors: errors.length };
   }
   // In one step: whoever reads the file meanwhile sees the old one or the new one, never a part.
