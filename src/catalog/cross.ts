@@ -3,16 +3,31 @@ import { isDate } from "./formats.ts";
 import { type Finder, markerFinder, readableUrl } from "./markers.ts";
 import { type Draft, foundText } from "./problem.ts";
 import type { RuleName } from "./rules.ts";
+import { type Fingerprint, fingerprint, Seen } from "./seen.ts";
 
 const NEEDS_MARKER = new Set(["model", "paper", "tool", "code", "project"]);
 
 type Field = "id" | "url" | "title";
 
-/** What resources must not share: by which rule, what makes two of them the same, and what is said. */
-const UNIQUE: Record<Field, { rule: RuleName; same(text: string): string; says: string }> = {
-  id: { rule: "duplicate-id", same: (id) => id, says: "this is already the id of" },
-  url: { rule: "duplicate-url", same: sameUrl, says: "this is also the address of" },
-  title: { rule: "near-duplicate-title", same: sameTitle, says: "this is nearly the title of" },
+interface Unique {
+  rule: RuleName;
+  /** Equal for texts that are the same. */
+  key(text: string): string;
+  /** The same, quickly and less surely. */
+  fingerprint(text: string): Fingerprint;
+  says: string;
+}
+
+/** What resources must not share. */
+const UNIQUE: Record<Field, Unique> = {
+  id: { rule: "duplicate-id", key: (id) => id, fingerprint: plainFingerprint, says: "this is already the id of" },
+  url: { rule: "duplicate-url", key: urlKey, fingerprint: urlFingerprint, says: "this is also the address of" },
+  title: {
+    rule: "near-duplicate-title",
+    key: titleKey,
+    fingerprint: titleFingerprint,
+    says: "this is nearly the title of",
+  },
 };
 const FIELDS = Object.keys(UNIQUE) as Field[];
 
@@ -21,8 +36,9 @@ const FIELDS = Object.keys(UNIQUE) as Field[];
  * Gives the problems of the one at the index; asked once for each, in order.
  */
 export function crossChecker(resources: readonly unknown[], markers: readonly string[]): (index: number) => Draft[] {
-  const seen = { id: new Set<string>(), url: new Set<string>(), title: new Set<string>() };
-  /** Made only where something is shared. */
+  const { length } = resources;
+  const seen = { id: new Seen(length), url: new Seen(length), title: new Seen(length) };
+  /** Made only where something seems to be shared. */
   const firsts: Partial<Record<Field, Map<string, number>>> = {};
   const named = markerFinder(markers);
 
@@ -33,10 +49,10 @@ export function crossChecker(resources: readonly unknown[], markers: readonly st
     const fields = resource as Record<string, unknown>;
     for (const field of FIELDS) {
       const text = fields[field];
-      if (typeof text !== "string") continue;
-      const { size } = seen[field];
-      const key = UNIQUE[field].same(text);
-      if (seen[field].add(key).size === size) drafts.push(shared(field, text, index, firstWith(field, key)));
+      if (typeof text !== "string" || !seen[field].again(UNIQUE[field].fingerprint(text))) continue;
+      firsts[field] ??= firstIndexes(resources, field);
+      const first = firsts[field].get(UNIQUE[field].key(text)) ?? index;
+      if (first < index) drafts.push(shared(field, text, index, first));
     }
     if (NEEDS_MARKER.has(fields.category as string) && !isNamed(named, fields))
       drafts.push({
@@ -47,11 +63,6 @@ export function crossChecker(resources: readonly unknown[], markers: readonly st
       });
     return drafts;
   };
-
-  function firstWith(field: Field, key: string): number {
-    firsts[field] ??= firstIndexes(resources, field);
-    return firsts[field].get(key) ?? 0;
-  }
 }
 
 function shared(field: Field, text: string, index: number, first: number): Draft {
@@ -70,7 +81,7 @@ function firstIndexes(resources: readonly unknown[], field: Field): Map<string, 
   for (const [index, resource] of resources.entries()) {
     const text = (resource as Record<string, unknown> | null)?.[field];
     if (typeof text !== "string") continue;
-    const key = UNIQUE[field].same(text);
+    const key = UNIQUE[field].key(text);
     if (!firsts.has(key)) firsts.set(key, index);
   }
   return firsts;
@@ -84,20 +95,42 @@ function isNamed(named: Finder, { title, url, pashto_evidence }: Record<string, 
   return texts.filter(isText).some(named) || [url, evidence_url].filter(isText).some((one) => named(readableUrl(one)));
 }
 
+function plainFingerprint(text: string): Fingerprint {
+  return fingerprint(text, 0, text.length, false) as Fingerprint;
+}
+
+/** Without its scheme, and without a slash at its end. */
+function urlRange(url: string): [start: number, end: number] {
+  const scheme = /^https?:\/\//i.exec(url)?.[0].length ?? 0;
+  return [scheme, url.endsWith("/") ? Math.max(scheme, url.length - 1) : url.length];
+}
+
 /** The same for addresses that lead to the same place as a rule. */
-function sameUrl(url: string): string {
-  const [scheme = "", host = ""] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? [];
-  const rest = url.slice(scheme.length, url.endsWith("/") ? -1 : undefined);
-  return `${host.toLowerCase()}${rest}`;
+function urlKey(url: string): string {
+  const rest = url.slice(...urlRange(url));
+  const [host = ""] = /^[^/?#]*/.exec(rest) ?? [];
+  return `${host.toLowerCase()}${rest.slice(host.length)}`;
+}
+
+function urlFingerprint(url: string): Fingerprint {
+  return fingerprint(url, ...urlRange(url), false) as Fingerprint;
 }
 
 /** What parts words, but for the single space that most often does and may stay. */
 const BETWEEN_WORDS = /[\p{P}\p{Z}\p{C}]{2,}|[\p{P}\p{C}]/gu;
 
 /** The same for titles that differ in case, punctuation, white space or compatibility forms only. */
-function sameTitle(title: string): string {
+function titleKey(title: string): string {
   const words = title.normalize("NFKC").toLowerCase().replace(BETWEEN_WORDS, " ").trim();
   return words === "" ? title : words;
+}
+
+function titleFingerprint(title: string): Fingerprint {
+  const quick = fingerprint(title, 0, title.length, true);
+  if (quick) return quick;
+  // Letters and digits of ASCII only, as in the quick one.
+  const key = titleKey(title).replace(/[^a-z0-9\u0080-\uffff]/g, "");
+  return plainFingerprint(key);
 }
 
 /** @param version already of its form */
