@@ -35,7 +35,7 @@ export function quickCheck(vocabulary: Vocabulary): (resource: unknown) => numbe
       (license === undefined || typeof license === "string") &&
       (tasks === undefined || isTexts(tasks, 0, 0)) &&
       // No others, and none that is only inherited.
-      Object.keys(resource).length === keys;
+      keyCount(resource) === keys;
     return good ? keys + EVIDENCE : 0;
   };
 }
@@ -43,12 +43,14 @@ export function quickCheck(vocabulary: Vocabulary): (resource: unknown) => numbe
 function isEvidence(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const { evidence_text, evidence_url, markers } = value as Record<string, unknown>;
-  return (
-    isText(evidence_text, 3) &&
-    isAddress(evidence_url) &&
-    isTexts(markers, 1, 1) &&
-    Object.keys(value).length === EVIDENCE
-  );
+  return isText(evidence_text, 3) && isAddress(evidence_url) && isTexts(markers, 1, 1) && keyCount(value) === EVIDENCE;
+}
+
+/** Quicker than a list of them. What JSON.parse made inherits nothing that would be counted. */
+function keyCount(value: object): number {
+  let count = 0;
+  for (const _ in value) count++;
+  return count;
 }
 
 function isText(value: unknown, least: number): value is string {

@@ -49,5 +49,5 @@ export type RuleName = keyof typeof rules;
 export const MAX_BYTES = 256_000_000;
 export const MAX_DEPTH = 100;
 export const MAX_PROBLEMS = 100_000;
-/** Each level that JSON.parse is in takes about 100 bytes: of more brackets the depth is looked at first. */
-export const MANY_BRACKETS = 2_000_000;
+/** Each level that JSON.parse is in takes about 100 bytes: where more could be, the depth is looked at first. */
+export const MANY_LEVELS = 4_000_000;

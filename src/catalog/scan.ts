@@ -27,12 +27,11 @@ export function keysIn(bytes: Buffer): number {
   return keys;
 }
 
-/** How many brackets open, those in strings too. */
-export function openingsIn(bytes: Buffer): number {
-  let openings = 0;
-  for (const bracket of [OPEN_OBJECT, OPEN_LIST])
-    for (let at = bytes.indexOf(bracket); at >= 0; at = bytes.indexOf(bracket, at + 1)) openings++;
-  return openings;
+/** How many lists begin, and brackets that stand in strings. */
+export function listsIn(bytes: Buffer): number {
+  let lists = 0;
+  for (let at = bytes.indexOf(OPEN_LIST); at >= 0; at = bytes.indexOf(OPEN_LIST, at + 1)) lists++;
+  return lists;
 }
 
 /** Offset of the first bracket that lies deeper than is allowed; -1: none does. */

@@ -11,8 +11,8 @@ import { explain } from "./explain.ts";
 import { excerptAt } from "./lines.ts";
 import { type Draft, type Problem, place } from "./problem.ts";
 import { quickCheck } from "./quick.ts";
-import { MANY_BRACKETS, MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS } from "./rules.ts";
-import { keysIn, openingsIn, tooDeepAt } from "./scan.ts";
+import { MANY_LEVELS, MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS } from "./rules.ts";
+import { keysIn, listsIn, tooDeepAt } from "./scan.ts";
 import { type Catalog, frameSchema, resourceSchemas, type Vocabulary } from "./schema.ts";
 import { vocabularyOf } from "./sources.ts";
 import { findSyntaxProblem } from "./syntax.ts";
@@ -57,13 +57,13 @@ export function validateCatalog(input: Uint8Array | string, options: ValidateOpt
     findings.add([parsed.problem]);
     return { catalog: null, vocabulary: null, read: null, problems: findings.place(bytes, null) };
   }
-  const { value } = parsed;
+  const { value, keys } = parsed;
   const resources = resourcesOf(value);
   const vocabulary = vocabularyOf(resources);
   checkFrame(value, options, findings);
   const keysInside = checkResources(resources, vocabulary, options, findings);
   const keysAround = countKeys(resources.length > 0 ? { ...(value as object), resources: [] } : value, MAX_DEPTH);
-  if (keysAround + keysInside !== keysIn(bytes)) findings.add(hiddenProblems(bytes, findings.room + 1));
+  if (keysAround + keysInside !== keys) findings.add(hiddenProblems(bytes, findings.room + 1));
   const problems = findings.place(bytes, value);
   const bad = problems.some(({ severity }) => severity === "error");
   return { catalog: bad ? null : (value as Catalog), vocabulary, read: { resources: resources.length }, problems };
@@ -119,7 +119,7 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-type Parsed = { value: unknown } | { problem: Draft };
+type Parsed = { value: unknown; keys: number } | { problem: Draft };
 
 function parse(bytes: Buffer): Parsed {
   if (bytes.length > MAX_BYTES) {
@@ -129,10 +129,12 @@ function parse(bytes: Buffer): Parsed {
     };
   }
   if (!isUtf8(bytes)) return { problem: notUtf8(bytes) };
-  const tooDeep = openingsIn(bytes) > MANY_BRACKETS ? tooDeepAt(bytes, MAX_DEPTH) : -1;
+  const keys = keysIn(bytes);
+  // An object must have a key before anything can lie in it.
+  const tooDeep = keys + listsIn(bytes) > MANY_LEVELS ? tooDeepAt(bytes, MAX_DEPTH) : -1;
   if (tooDeep >= 0) return { problem: tooDeepDraft(tooDeep) };
   try {
-    return { value: JSON.parse(bytes.toString("utf8")) };
+    return { value: JSON.parse(bytes.toString("utf8")), keys };
   } catch (error) {
     const found = findSyntaxProblem(bytes) ?? { offset: 0, message: (error as Error).message };
     const excerpt = bytes.length > 0 ? { excerpt: excerptAt(bytes, found.offset) } : {};
