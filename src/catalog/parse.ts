@@ -7,44 +7,59 @@ import { MANY_LEVELS, MAX_BYTES, MAX_DEPTH } from "./rules.ts";
 import { keysIn, listsIn, tooDeepAt } from "./scan.ts";
 import { findSyntaxProblem } from "./syntax.ts";
 
-export const BYTE_ORDER_MARK: Draft = {
-  rule: "byte-order-mark",
-  path: [],
-  offset: 0,
-  message: "the file begins with a byte order mark: save it as UTF-8 without one",
-};
-
-/** Nobody counts the mark as a column. */
-export function withoutMark(bytes: Buffer): Buffer {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+export interface Text {
+  /** Without a byte order mark: nobody counts it as a column. */
+  bytes: Buffer;
+  /** What is wrong with the text as such. */
+  problems: Draft[];
+  /** null: no value could be had. */
+  parsed: Parsed | null;
 }
 
-export function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+interface Parsed {
+  value: unknown;
+  /** How many the text has, those counted twice that come twice; a few too many where strings look like keys. */
+  keys: number;
+}
+
+export function readText(input: Uint8Array | string): Text {
+  const given = typeof input === "string" ? Buffer.from(input) : asBuffer(input);
+  const marked = given[0] === 0xef && given[1] === 0xbb && given[2] === 0xbf;
+  const bytes = marked ? given.subarray(3) : given;
+  const problems = marked ? [byteOrderMark()] : [];
+  const result = parse(bytes);
+  if ("rule" in result) return { bytes, problems: [...problems, result], parsed: null };
+  return { bytes, problems, parsed: result };
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** `keys`: how many the text has, those counted twice that come twice; a few too many where strings look like keys. */
-type Parsed = { value: unknown; keys: number } | { problem: Draft };
-
-export function parse(bytes: Buffer): Parsed {
-  if (bytes.length > MAX_BYTES) {
-    const found = `${(bytes.length / 1e6).toFixed(1)} MB`;
-    return {
-      problem: { rule: "too-large", path: [], offset: 0, message: "the file is too large", found, allowed: "256 MB" },
-    };
-  }
-  if (!isUtf8(bytes)) return { problem: notUtf8(bytes) };
+function parse(bytes: Buffer): Parsed | Draft {
+  if (bytes.length > MAX_BYTES) return tooLarge(bytes);
+  if (!isUtf8(bytes)) return notUtf8(bytes);
   const keys = keysIn(bytes);
   // An object must have a key before anything can lie in it.
   const tooDeep = keys + listsIn(bytes) > MANY_LEVELS ? tooDeepAt(bytes, MAX_DEPTH) : -1;
-  if (tooDeep >= 0) return { problem: tooDeepDraft(tooDeep) };
+  if (tooDeep >= 0) return tooDeepDraft(tooDeep);
   try {
     return { value: JSON.parse(bytes.toString("utf8")), keys };
   } catch (error) {
     const found = findSyntaxProblem(bytes) ?? { offset: 0, message: (error as Error).message };
     const excerpt = bytes.length > 0 ? { excerpt: excerptAt(bytes, found.offset) } : {};
-    return { problem: { rule: "syntax", path: [], ...found, ...excerpt } };
+    return { rule: "syntax", path: [], ...found, ...excerpt };
   }
+}
+
+function byteOrderMark(): Draft {
+  const message = "the file begins with a byte order mark: save it as UTF-8 without one";
+  return { rule: "byte-order-mark", path: [], offset: 0, message };
+}
+
+function tooLarge({ length }: Buffer): Draft {
+  const found = `${(length / 1e6).toFixed(1)} MB`;
+  return { rule: "too-large", path: [], offset: 0, message: "the file is too large", found, allowed: "256 MB" };
 }
 
 function tooDeepDraft(offset: number): Draft {

@@ -7,7 +7,7 @@ import { checkDate, checkVersion, crossChecker } from "./cross.ts";
 import { countKeys } from "./duplicate-keys.ts";
 import { explain } from "./explain.ts";
 import { Findings } from "./findings.ts";
-import { asBuffer, BYTE_ORDER_MARK, hiddenProblems, parse, withoutMark } from "./parse.ts";
+import { hiddenProblems, readText } from "./parse.ts";
 import type { Draft, Problem } from "./problem.ts";
 import { quickCheck } from "./quick.ts";
 import { MAX_DEPTH, MAX_PROBLEMS } from "./rules.ts";
@@ -45,15 +45,10 @@ const RESOURCE_DEPTH = 2;
 const STEP = 2_000;
 
 export function validateCatalog(input: Uint8Array | string, options: ValidateOptions = {}): Report {
-  const given = typeof input === "string" ? Buffer.from(input) : asBuffer(input);
-  const bytes = withoutMark(given);
+  const { bytes, problems: inText, parsed } = readText(input);
   const findings = new Findings(options.maxProblems ?? MAX_PROBLEMS);
-  if (bytes !== given) findings.add([BYTE_ORDER_MARK]);
-  const parsed = parse(bytes);
-  if ("problem" in parsed) {
-    findings.add([parsed.problem]);
-    return { catalog: null, vocabulary: null, read: null, problems: findings.place(bytes, null) };
-  }
+  findings.add(inText);
+  if (!parsed) return { catalog: null, vocabulary: null, read: null, problems: findings.place(bytes, null) };
   const { value, keys } = parsed;
   const resources = resourcesOf(value);
   const vocabulary = vocabularyOf(resources);
