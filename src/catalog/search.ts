@@ -133,17 +133,22 @@ function best(passed: Uint32Array, scores: Float32Array, offset: number, limit: 
   // What is worse than as many as are wanted is let go at once; the others are sorted whenever there is no room left.
   const kept = new Float64Array(2 * wanted + 256);
   let count = 0;
-  let least = -1;
+  let worst = Number.POSITIVE_INFINITY;
+  let least = Number.NEGATIVE_INFINITY;
   for (let at = 0; at < passed.length; at++) {
     const number = passed[at] as number;
     const score = scores[number] as number;
+    // Most are sorted out by this alone.
     if (score < least) continue;
     // Score and place in one number, so that the smallest is the best: the higher score, then the earlier place.
-    kept[count++] = number - Math.round(score * FINE) * size;
+    const key = number - Math.round(score * FINE) * size;
+    if (key >= worst) continue;
+    kept[count++] = key;
     if (count < kept.length) continue;
     kept.sort();
     count = wanted;
-    least = scores[numberOf(kept[wanted - 1] as number, size)] as number;
+    worst = kept[wanted - 1] as number;
+    least = (scores[numberOf(worst, size)] as number) - 1 / FINE;
   }
   const sorted = kept.subarray(0, count).sort().subarray(offset, wanted);
   return Array.from(sorted, (key) => numberOf(key, size));
