@@ -1,6 +1,7 @@
 /** The receiver: its mount order, which reads as a table of contents, and how it is started. */
 import express, { type Express } from "express";
 import type { ServedCatalog } from "./catalog/serve.ts";
+import { lazyWebhooks } from "./client/lazy.ts";
 import type { Config } from "./config.ts";
 import { answerErrors, answerUnknownPath } from "./http/answers.ts";
 import { Lifecycle } from "./http/lifecycle.ts";
@@ -63,7 +64,7 @@ export function createApp({ config, log, registry, ui, inbox, catalog, lifecycle
 
   const logsDeliveries = log.isInfoEnabled();
   const endpoints = { registry, lifecycle, tally, log, logsDeliveries, secrets, bodyLimit, replyDeadlineMs, inbox };
-  mountEndpoints(app, { ...endpoints, hub: config.hub });
+  mountEndpoints(app, { ...endpoints, hub: config.hub, webhooks: lazyWebhooks(config.hub) });
   app.use(statusRoutes(status));
   app.use(privately.routes());
   app.use(metricsRoutes({ tally, lifecycle, deliveries, guard }));
@@ -142,7 +143,7 @@ export async function startReceiver(options: StartOptions): Promise<RunningRecei
 async function openInboxIfNeeded({ config, log, registry }: StartOptions): Promise<Inbox | null> {
   if (!registry.list().some(({ mode }) => mode === "background")) return null;
   const { openInbox } = await import("./receiver/inbox.ts");
-  return openInbox({ config, registry, surroundings: { log, hub: config.hub } });
+  return openInbox({ config, registry, surroundings: { log, hub: config.hub, webhooks: lazyWebhooks(config.hub) } });
 }
 
 async function openCatalogIfAsked({ config, log }: StartOptions): Promise<ServedCatalog | null> {

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { z } from "zod";
 import { StartError } from "./errors.ts";
 
@@ -121,8 +121,10 @@ export const variables = {
   hub: z.object({
     HF_ENDPOINT: httpUrl.prefault("https://huggingface.co"),
     HF_TOKEN: z.string().optional(),
+    HUGGING_FACE_HUB_TOKEN: z.string().optional(),
     HF_TOKEN_PATH: z.string().optional(),
     HF_HOME: z.string().optional(),
+    XDG_CACHE_HOME: z.string().optional(),
   }),
   embeddedHub: z.object({
     HUB_PORT: port.prefault("7861"),
@@ -158,7 +160,14 @@ export const variables = {
 export type Config = ReturnType<typeof loadConfig>;
 
 /** What was read is never shown in a problem of these. */
-const SECRET_VARIABLES = new Set(["WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS", "HF_TOKEN", "HUB_TOKEN", "HUB_TOKENS"]);
+const SECRET_VARIABLES = new Set([
+  "WEBHOOK_SECRET",
+  "WEBHOOK_SECRET_PREVIOUS",
+  "HF_TOKEN",
+  "HUGGING_FACE_HUB_TOKEN",
+  "HUB_TOKEN",
+  "HUB_TOKENS",
+]);
 
 /**
  * Reads the settings. `env` is the process's environment unless a test or a script gives its own; `overrides` win.
@@ -217,7 +226,8 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
       backlog: { count: deliveries.BACKLOG_COUNT, bytes: deliveries.BACKLOG_SIZE },
       retention: { ageMs: deliveries.RETENTION_AGE, count: deliveries.RETENTION_COUNT },
     },
-    hub: { endpoint: hub.HF_ENDPOINT, token: hub.HF_TOKEN?.trim() || storedToken(hub) },
+    /** `tokenFile`: where the stored token was found; null for one of the environment. */
+    hub: { endpoint: hub.HF_ENDPOINT, ...findToken(hub, given) },
     embeddedHub: {
       host: embedded.HUB_HOST,
       port: embedded.HUB_PORT,
@@ -260,12 +270,31 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
   };
 }
 
-/** The token that `hf auth login` stored, looked for where huggingface_hub keeps it. */
-function storedToken(hub: z.output<typeof variables.hub>): string | null {
-  const home = hub.HF_HOME ?? join(homedir(), ".cache", "huggingface");
+/**
+ * The token that the official client would use: of the environment, else the one that `hf auth login` stored.
+ * Source: `utils/_auth.py` and `constants.py` of huggingface_hub 2.4. One that has expired is not renewed here.
+ */
+function findToken(hub: z.output<typeof variables.hub>, env: Env): { token: string | null; tokenFile: string | null } {
+  const given = cleaned(hub.HF_TOKEN ?? hub.HUGGING_FACE_HUB_TOKEN ?? "");
+  if (given !== null) return { token: given, tokenFile: null };
+  const home = hub.HF_HOME ?? `${hub.XDG_CACHE_HOME ?? "~/.cache"}/huggingface`;
+  const file = expanded(hub.HF_TOKEN_PATH ?? `${home}/token`, env);
   try {
-    return readFileSync(hub.HF_TOKEN_PATH ?? join(home, "token"), "utf8").trim() || null;
+    const stored = cleaned(readFileSync(file, "utf8"));
+    if (stored !== null) return { token: stored, tokenFile: file };
   } catch {
-    return null;
+    // Nobody has logged in here.
   }
+  return { token: null, tokenFile: null };
+}
+
+function cleaned(token: string): string | null {
+  return token.replace(/[\r\n]/g, "").trim() || null;
+}
+
+/** `~` and `$NAME` at their value, as Python's expanduser and expandvars put them. */
+function expanded(path: string, env: Env): string {
+  return path
+    .replace(/^~(?=\/|$)/, () => homedir())
+    .replace(/\$(?:(\w+)|\{(\w+)\})/g, (whole, name: string | undefined, braced = "") => env[name ?? braced] ?? whole);
 }

@@ -40,6 +40,7 @@ describe("the rules", () => {
     ["receiver/x.ts", 'const { a } = await import("../client/client.ts");', /receiver never imports the hub/],
     ["receiver/x.ts", 'import { createApp } from "../app.ts";', /only webhooks-server\.ts/],
     ["hub/x.ts", 'export * from "../receiver/endpoint.ts";', /the hub never imports the receiver/],
+    ["hub/x.ts", 'import { html } from "./pages/html.ts";', /only its app\.ts imports them/],
     ["deliveries/x.ts", 'import { createServer } from "node:http";', /know nothing of HTTP/],
     ["deliveries/x.ts", 'import type { Config } from "../config.ts";', /know nothing of HTTP/],
     ["http/x.ts", 'import { a } from "../receiver/secret.ts";', /http is plumbing/],

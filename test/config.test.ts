@@ -39,7 +39,7 @@ describe("the settings", () => {
         scheduleMs: [5000, 30_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000],
         backlog: { count: 1_000_000, bytes: 1_000_000_000 },
       }),
-      hub: { endpoint: "https://huggingface.co", token: null },
+      hub: { endpoint: "https://huggingface.co", token: null, tokenFile: null },
       embeddedHub: {
         host: "127.0.0.1",
         port: 7861,
@@ -107,6 +107,7 @@ describe("the settings", () => {
     ["HF_ENDPOINT", "http://127.0.0.1:7861/", ({ hub }) => hub.endpoint, "http://127.0.0.1:7861"],
     ["HF_TOKEN", " hf_abc\n", ({ hub }) => hub.token, "hf_abc"],
     ["HF_TOKEN", "   ", ({ hub }) => hub.token, null],
+    ["HUGGING_FACE_HUB_TOKEN", "hf_abc", ({ hub }) => hub.token, "hf_abc"],
     ["HUB_PORT", "0", ({ embeddedHub }) => embeddedHub.port, 0],
     ["HUB_HOST", "::1", ({ embeddedHub }) => embeddedHub.host, "::1"],
     ["HUB_PUBLIC_URL", "http://hub:7861/", ({ embeddedHub }) => embeddedHub.publicUrl, "http://hub:7861"],
@@ -155,7 +156,8 @@ describe("the settings", () => {
 
   it("are all read by the test above, but for those that go in pairs", () => {
     const names = Object.values(variables).flatMap(({ shape }) => Object.keys(shape));
-    const tried = new Set([...good.map(([name]) => name), "WEBHOOK_SECRET_PREVIOUS", "HF_TOKEN_PATH", "HF_HOME"]);
+    const together = ["WEBHOOK_SECRET_PREVIOUS", "HF_TOKEN_PATH", "HF_HOME", "XDG_CACHE_HOME"];
+    const tried = new Set([...good.map(([name]) => name), ...together]);
     expect(names.filter((name) => !tried.has(name))).toEqual([]);
   });
 
@@ -240,14 +242,28 @@ describe("secrets and tokens in the settings", () => {
   });
 
   it("include the token that was stored at login, where the Hub's own tools keep it", async () => {
-    await using home = await folderWith({ token: "hf_home\n", other: " hf_path ", empty: "\n" });
-    const token = (env: Env) => loadConfig(env).hub.token;
-    expect(token({ HF_HOME: home.path })).toBe("hf_home");
-    expect(token({ HF_HOME: home.path, HF_TOKEN_PATH: join(home.path, "other") })).toBe("hf_path");
-    expect(token({ HF_TOKEN_PATH: join(home.path, "empty") })).toBeNull();
-    expect(token({ HF_TOKEN_PATH: home.path })).toBeNull();
-    expect(token({ HF_HOME: home.path, HF_TOKEN: "hf_env" })).toBe("hf_env");
-    expect(token({ HF_HOME: home.path, HF_TOKEN: " " })).toBe("hf_home");
+    const files = { token: "hf_\r\nhome\n", other: " hf_path ", empty: "\n", "huggingface/token": "hf_cache" };
+    await using home = await folderWith(files);
+    const found = (env: Env) => {
+      const { token, tokenFile } = loadConfig(env).hub;
+      return [token, tokenFile];
+    };
+    const at = (name: string) => join(home.path, name);
+    const other = { HF_HOME: home.path, HF_TOKEN_PATH: at("other") };
+    expect(found({ HF_HOME: home.path })).toEqual(["hf_home", at("token")]);
+    expect(found({ XDG_CACHE_HOME: home.path })).toEqual(["hf_cache", at("huggingface/token")]);
+    expect(found({ XDG_CACHE_HOME: "/nowhere", HF_HOME: home.path })).toEqual(["hf_home", at("token")]);
+    expect(found(other)).toEqual(["hf_path", at("other")]);
+    expect(found({ FOLDER: home.path, HF_TOKEN_PATH: "$FOLDER/other" })).toEqual(["hf_path", at("other")]);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as Python takes it
+    expect(found({ FOLDER: home.path, HF_HOME: "${FOLDER}" })).toEqual(["hf_home", at("token")]);
+    expect(found({ HF_TOKEN_PATH: at("empty") })).toEqual([null, null]);
+    expect(found({ HF_TOKEN_PATH: home.path })).toEqual([null, null]);
+    expect(found({ HF_TOKEN_PATH: `~/${"x".repeat(20)}/nothing-$UNSET` })).toEqual([null, null]);
+    expect(found({ ...other, HF_TOKEN: "hf_env" })).toEqual(["hf_env", null]);
+    expect(found({ ...other, HUGGING_FACE_HUB_TOKEN: "hf_old" })).toEqual(["hf_old", null]);
+    expect(found({ HUGGING_FACE_HUB_TOKEN: "hf_old", HF_TOKEN: "hf_env" })).toEqual(["hf_env", null]);
+    expect(found({ ...other, HF_TOKEN: " ", HUGGING_FACE_HUB_TOKEN: "hf_old" })).toEqual(["hf_path", at("other")]);
   });
 });
 

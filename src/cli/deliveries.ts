@@ -3,7 +3,17 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { type DeliveryFilter, findDelivery, listDeliveries, replayMany, replayOne } from "./deliveries-client.ts";
 import { reportDeliveries, reportDelivery } from "./deliveries-report.ts";
 import { Failure, UsageError } from "./exit.ts";
-import { canAsk, confirm, type Format, formatOption, note, print, printJson } from "./output.ts";
+import {
+  canAsk,
+  confirm,
+  type Format,
+  formatOption,
+  type ListFormat,
+  listFormatOption,
+  note,
+  print,
+  printJson,
+} from "./output.ts";
 import { openReceiver, type ReceiverOptions, receiverOptions } from "./receiver.ts";
 import { momentOf } from "./when.ts";
 
@@ -18,7 +28,7 @@ interface FilterOptions {
   until?: Date;
 }
 
-type ListOptions = ReceiverOptions & FilterOptions & { limit: number; format: "table" | "json" | "quiet" };
+type ListOptions = ReceiverOptions & FilterOptions & { limit: number; format: ListFormat };
 type InfoOptions = ReceiverOptions & { format: Format };
 type ReplayOptions = ReceiverOptions & FilterOptions & { dryRun?: true; yes?: true; format: Format };
 
@@ -33,13 +43,7 @@ export function define(command: Command): void {
   command.usage("<ls|info|replay> [options]").addHelpText("after", EXAMPLES);
 
   const ls = subcommand(command, "ls", "list deliveries, the newest first");
-  filterOptions(ls)
-    .option("--limit <number>", "at most so many", limitOf, 30)
-    .addOption(
-      new Option("--format <format>", "for people, for programs, or ids only")
-        .choices(["table", "json", "quiet"])
-        .default("table"),
-    );
+  filterOptions(ls).option("--limit <number>", "at most so many", limitOf, 30).addOption(listFormatOption());
   receiverOptions(ls)
     .addHelpText(
       "after",

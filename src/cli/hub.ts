@@ -21,7 +21,8 @@ Options win over the environment (HUB_PORT, HUB_TOKEN, …), which wins over .en
 
 Examples:
   $ hubhook hub
-  $ HF_ENDPOINT=http://127.0.0.1:7861 HF_TOKEN=any hf webhooks create --url http://127.0.0.1:7860/webhooks/x --watch user:me
+  $ export HF_ENDPOINT=http://127.0.0.1:7861
+  $ hubhook webhooks create --url http://127.0.0.1:7860/webhooks/x --watch user:me
   $ hubhook hub emit repo.content:update --repo dataset:me/data
   $ hubhook hub --chaos duplicate=0.1,reorder=0.2,delay=2s,drop=0.05,cut=0.01,seed=7`;
 
@@ -66,6 +67,7 @@ async function start(options: HubOptions): Promise<void> {
   });
   stay(hub);
   print(`The hub is up: HF_ENDPOINT=${hub.url}`);
+  note(`Webhooks in a browser: ${hub.url}/settings/webhooks`);
   for (const notice of hub.notices) note(notice);
 }
 

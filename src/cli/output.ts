@@ -12,6 +12,14 @@ export function formatOption(): Option {
   return new Option("--format <format>", "for people or for programs").choices(["text", "json"]).default("text");
 }
 
+export type ListFormat = "table" | "json" | "quiet";
+
+export function listFormatOption(): Option {
+  return new Option("--format <format>", "for people, for programs, or ids only")
+    .choices(["table", "json", "quiet"])
+    .default("table");
+}
+
 type Style = Parameters<typeof styleText>[0];
 
 /** Whoever read our output may have had enough (`| head`): no reason to fail, nor to say so. */
@@ -89,6 +97,33 @@ export async function confirm(question: string): Promise<boolean> {
   } finally {
     lines.close();
   }
+}
+
+/**
+ * Asks for a secret beside the result, and shows nothing of what is typed. null: Ctrl-C, the end of the input, or
+ * nothing was typed.
+ */
+export async function askSecret(question: string): Promise<string | null> {
+  const [{ createInterface }, { Writable }] = await Promise.all([
+    import("node:readline/promises"),
+    import("node:stream"),
+  ]);
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true, historySize: 0 });
+  write(process.stderr, `${question} `);
+  try {
+    const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+    return (await Promise.race([lines.question(""), closed])) || null;
+  } finally {
+    lines.close();
+    note("");
+  }
+}
+
+/** All of standard input, without the line end that an editor or `echo` leaves. */
+export async function readInput(): Promise<string> {
+  const { text } = await import("node:stream/consumers");
+  return (await text(process.stdin)).replace(/\r?\n$/, "");
 }
 
 /** What a person's code logs goes beside the result, not into it. */

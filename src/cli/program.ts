@@ -6,11 +6,13 @@ interface CommandEntry {
   name: string;
   summary: string;
   load(): Promise<{ define(command: Command): void }>;
+  /** Not for people: left out of the help. */
+  hidden?: true;
   /** It is a server: it goes on after its start, and ends in good order on SIGINT and SIGTERM. */
   staysUp?: (args: readonly string[]) => boolean;
 }
 
-const commands: readonly CommandEntry[] = [
+export const commands: readonly CommandEntry[] = [
   {
     name: "serve",
     summary: "start the receiver",
@@ -33,6 +35,11 @@ const commands: readonly CommandEntry[] = [
     load: () => import("./receive.ts"),
   },
   {
+    name: "webhooks",
+    summary: "list, make, change and test the webhooks of a hub",
+    load: () => import("./webhooks.ts"),
+  },
+  {
     name: "hub",
     summary: "start a hub of your own, whose webhooks really fire",
     load: () => import("./hub.ts"),
@@ -42,6 +49,17 @@ const commands: readonly CommandEntry[] = [
     name: "catalog",
     summary: "keep a catalog of language resources",
     load: () => import("./catalog.ts"),
+  },
+  {
+    name: "completion",
+    summary: "print the script that completes hubhook in a shell",
+    load: () => import("./completion.ts"),
+  },
+  {
+    name: "complete",
+    summary: "answer that script",
+    hidden: true,
+    load: async () => ({ define: (await import("./completion.ts")).defineAnswers }),
   },
 ];
 
@@ -55,6 +73,7 @@ Examples:
   $ hubhook trigger repo.content:update --repo dataset:me/data
   $ hubhook receive trigger_training --event repo.content:update
   $ hubhook deliveries ls --state failed
+  $ hubhook webhooks ls
   $ hubhook hub
   $ hubhook catalog validate catalog.json
 
@@ -67,20 +86,20 @@ export function commandNamed(args: readonly string[]): CommandEntry | undefined 
 }
 
 /** The program for these arguments: every command is named, those that the arguments name are complete. */
-export async function makeProgram(args: readonly string[]): Promise<Command> {
+export async function makeProgram(args: readonly string[], entries = commands): Promise<Command> {
   const program = new Command("hubhook")
     .description("Webhooks of the Hugging Face Hub: write one function, receive events.")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help of a command")
-    .option("--verbose", "show where an unexpected error comes from")
+    .option("--verbose", "show where an unexpected error comes from, and whom webhooks acts as")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneSentence(text, commandNamed(args)?.name)) })
     .showHelpAfterError(false)
     .addHelpText("after", EXAMPLES);
-  for (const { name, summary, load } of commands) {
+  for (const { name, summary, hidden = false, load } of entries) {
     const command = program
-      .command(name)
+      .command(name, { hidden })
       .summary(summary)
       .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
       .helpOption("-h, --help", "print help");

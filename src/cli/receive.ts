@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { type Command, Option } from "commander";
+import { lazyWebhooks } from "../client/lazy.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { HttpError, toError } from "../errors.ts";
 import { createLogger } from "../logger.ts";
@@ -50,7 +51,7 @@ async function receive(name: string, options: ReceiveOptions): Promise<void> {
   const body = await readPayload(options, config);
   const endpoint = pick(name, await loadHandlers(folder, handlerEnv));
 
-  const surroundings = { log: createLogger(config.log), hub: config.hub };
+  const surroundings = { log: createLogger(config.log), hub: config.hub, webhooks: lazyWebhooks(config.hub) };
   const { ignored, reply } = await runOnce(endpoint, body, surroundings, handlerEnv.WEBHOOK_ID).catch(
     (thrown: unknown) => {
       throw failed(endpoint, thrown);

@@ -98,6 +98,6 @@ function openable(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-function isLoopback(hostname: string): boolean {
+export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

@@ -114,10 +114,14 @@ export class Deliveries {
    * @throws HttpError 503 `backlog_full` or `storage_unavailable`, 413 `payload_too_large`: nothing was taken
    */
   accept(delivery: NewDelivery): Promise<Accepted> {
+    if (this.#closing !== undefined) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
-      if (this.#closing !== undefined) return reject(closed());
       let taken: Taken | undefined;
       let refusal: unknown;
+      const refuse = (error: unknown) => {
+        this.#totals.refused++;
+        reject(error);
+      };
       this.#writer.add({
         keep: false,
         work: () => {
@@ -130,17 +134,8 @@ export class Deliveries {
             refusal = error;
           }
         },
-        done: () => {
-          if (!taken) {
-            this.#totals.refused++;
-            return reject(refusal);
-          }
-          resolve(this.#took(taken));
-        },
-        failed: (error) => {
-          this.#totals.refused++;
-          reject(unavailable(error));
-        },
+        done: () => (taken ? resolve(this.#took(taken)) : refuse(refusal)),
+        failed: (error) => refuse(unavailable(error)),
       });
     });
   }
@@ -229,15 +224,21 @@ export class Deliveries {
    */
   async cancel(filter: Omit<DeliveryFilter, "state">): Promise<number> {
     let cancelled = 0;
+    // Before and after: what runs may be back among the pending ones by then, and the other way round.
+    await this.#giveUp(filter);
     for await (const rows of this.#search.steps({ ...filter, state: "pending" }, STEP)) {
       const changed = await this.#write(() => rows.filter((row) => this.#cancelOne(row.id)));
       cancelled += changed.length;
       for (const row of changed)
         this.#tell(() => this.#change(idToText(row.id), row.receiver, "cancelled", row.attempts));
     }
+    await this.#giveUp(filter);
+    return cancelled;
+  }
+
+  async #giveUp(filter: DeliveryFilter): Promise<void> {
     for await (const rows of this.#search.steps({ ...filter, state: "running" }, STEP))
       this.#dispatcher.giveUp(rows.map((row) => row.id));
-    return cancelled;
   }
 
   /** Hears every change of state until the function returned is called. What a listener throws is reported and ignored. */
@@ -299,13 +300,7 @@ export class Deliveries {
     const lost = this.#writer.close();
     if (lost > 0)
       this.#onProblem(`the end of ${lost} attempts could not be written: those deliveries run again at the next start`);
-    try {
-      this.#ledger.tidy();
-    } catch (error) {
-      if (!isStorageError(error)) throw error;
-    } finally {
-      if (this.#ownsDatabase) this.#database.close();
-    }
+    if (this.#ownsDatabase) this.#database.close();
   }
 
   get #quiet(): boolean {

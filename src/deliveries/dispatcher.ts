@@ -44,6 +44,8 @@ export class Dispatcher {
   readonly #parts: DispatcherParts;
   readonly #lanes: Lanes;
   readonly #running = new Map<number, Run>();
+  /** Ended, and not on the disk yet. */
+  readonly #unwritten = new Map<number, Run>();
   #claims: Run[] = [];
   #dispatching = false;
   #freshFirst = false;
@@ -94,7 +96,7 @@ export class Dispatcher {
   /** These make no further attempt after the one that runs. */
   giveUp(ids: number[]): void {
     for (const id of ids) {
-      const run = this.#running.get(id);
+      const run = this.#running.get(id) ?? this.#unwritten.get(id);
       if (run) run.cancelled = true;
     }
   }
@@ -239,6 +241,7 @@ export class Dispatcher {
     const { ledger, runs, write, tell } = this.#parts;
     const { candidate, lane } = run;
     this.#running.delete(candidate.id);
+    this.#unwritten.set(candidate.id, run);
     this.#leave(lane, ledger.schedule.now());
     this.#lanes.freed(lane, ledger.schedule.now());
     this.attempts[ending.outcome]++;
@@ -250,7 +253,10 @@ export class Dispatcher {
         if (after.due !== undefined) this.#lanes.expect(candidate.receiver, after.due);
         if (after.next) this.#lanes.expect(candidate.receiver, after.next.due);
       },
-      done: () => tell(() => this.#change(candidate, after.state)),
+      done: () => {
+        this.#unwritten.delete(candidate.id);
+        tell(() => this.#change(candidate, after.state));
+      },
       failed() {},
     });
   }

@@ -52,7 +52,7 @@ export class Intake {
     );
     this.#openSerial = database.prepare(
       `SELECT 1 FROM deliveries INDEXED BY deliveries_serial
-       WHERE receiver = ? AND serial = ? AND serial IS NOT NULL AND state IN (0, 2, 3) LIMIT 1`,
+       WHERE serial IS NOT NULL AND state IN (0, 2, 3) AND receiver = ? AND serial = ? LIMIT 1`,
     );
     this.#replay = database.prepare(
       `INSERT INTO deliveries (id, receiver, serial, scope, action, repo, state, created, content, bytes, replay_of)

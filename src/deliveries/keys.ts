@@ -1,138 +1,122 @@
 import type { Database } from "./database.ts";
+import { KeyIndex } from "./key-index.ts";
 
 /**
- * How many of the newest keys wait in memory before they are put into their table, a few with each commit.
- *
- * Senders' keys are random: written one by one, each would touch a page of its own, and that alone was half of what
- * accepting costs. Written in order of their hash, many share a page. More: more memory and a longer start after a crash
- * (they are read again from the newest deliveries, at most twice this many); fewer: more pages for each commit.
+ * After so many deliveries the keys among them are written together, as one row. Each on its own would touch a page of
+ * its own, since senders' keys are random: that was half of what accepting cost. More: a longer start, for the keys not
+ * written yet are read from the deliveries themselves. Fewer: more rows to read at the start.
  */
-const NEWEST = 16_384;
+const RUN = 16_384;
+
+interface Run {
+  hashes: Uint32Array;
+  ids: Float64Array;
+}
 
 /**
  * Finds a delivery by its receiver and the sender's key, through a hash of both: whoever finds it looks at the delivery
- * itself, because two keys may share a hash. All calls are made inside a transaction.
+ * itself, because two keys may share a hash, and the delivery may be gone. All calls are made inside a transaction;
+ * one that is rolled back leaves entries behind that lead to nothing.
  */
 export class Keys {
-  readonly #find;
-  readonly #put;
-  readonly #remove;
+  readonly #database: Database;
+  readonly #seed: number;
   readonly #isOf;
-  /** Hash to delivery. */
-  #newest = new Map<number, number>();
-  /** Once `#newest` was full: on its way into the table in order of hash; those before `#left` are there. */
-  #leaving = new Map<number, number>();
-  #order = new Float64Array();
-  #left = 0;
-  #leavingTo = 0;
-  /** By the present transaction. */
-  #added: number[] = [];
-  #removed = new Map<number, number>();
+  readonly #oldest;
+  readonly #index: KeyIndex;
+  /** Read from the file and not in the index yet: they come into it one with each transaction, and not all at the start. */
+  readonly #unsorted: Run[];
+  /** Of the deliveries since the last run. */
+  #hashes: number[] = [];
+  #ids: number[] = [];
+  #begun = 0;
 
-  constructor(database: Database) {
-    this.#find = database.prepare("SELECT id FROM deliveries_keys WHERE hash = ? AND id > ? ORDER BY id LIMIT 1");
-    this.#put = database.prepare("INSERT OR IGNORE INTO deliveries_keys VALUES (?, ?)");
-    this.#remove = database.prepare("DELETE FROM deliveries_keys WHERE hash = ? AND id = ?");
+  /**
+   * @param seed of this file's hashes: what collides in one file does not in another
+   * @param to up to which delivery the keys stand in runs
+   */
+  constructor(database: Database, seed: number, to: number) {
+    this.#database = database;
+    this.#seed = seed;
     this.#isOf = database.prepare("SELECT 1 FROM deliveries WHERE id = ? AND receiver = ? AND key = ?");
-  }
-
-  /** Takes up the keys that no table has yet. */
-  load(rows: Iterable<{ id: number; receiver: number; key: string }>): void {
-    for (const row of rows) this.#newest.set(hashOf(row.receiver, row.key), row.id);
+    this.#oldest = database.prepare("SELECT min(id) id FROM deliveries");
+    this.#unsorted = database
+      .prepare("SELECT hashes, ids FROM deliveries_keys")
+      .all<{ hashes: Uint8Array; ids: Uint8Array }>()
+      .map(({ hashes, ids }) => ({ hashes: new Uint32Array(hashes.buffer), ids: new Float64Array(ids.buffer) }));
+    this.#index = new KeyIndex(this.#unsorted.reduce((sum, { ids }) => sum + ids.length, RUN));
+    const newer = database.prepare("SELECT id, receiver, key FROM deliveries WHERE id > ?");
+    for (const { id, receiver, key } of newer.all<{ id: number; receiver: number; key: string | null }>(to)) {
+      this.began();
+      if (key !== null) this.add(receiver, key, id);
+    }
   }
 
   find(receiver: number, key: string): number | undefined {
-    const hash = hashOf(receiver, key);
-    for (const keys of [this.#newest, this.#leaving]) {
-      const id = keys.get(hash);
-      if (id !== undefined && this.#isOf.get(id, receiver, key)) return id;
-    }
-    for (let after = 0; ; ) {
-      const id = this.#find.get<{ id: number }>(hash, after)?.id;
-      if (id === undefined || this.#isOf.get(id, receiver, key)) return id;
-      after = id;
-    }
+    const hash = this.#hash(receiver, key);
+    const isRight = (id: number) => this.#isOf.get(id, receiver, key) !== undefined;
+    const found = this.#index.find(hash, isRight);
+    if (found !== undefined) return found;
+    for (const { hashes, ids } of this.#unsorted)
+      for (let at = hashes.indexOf(hash); at >= 0; at = hashes.indexOf(hash, at + 1))
+        if (isRight(ids[at] ?? 0)) return ids[at];
+    return undefined;
+  }
+
+  /** Another delivery, with or without a key. */
+  began(): void {
+    this.#begun++;
   }
 
   add(receiver: number, key: string, id: number): void {
-    const hash = hashOf(receiver, key);
-    // Another key with this hash, or one whose delivery was just removed: at once into the table, which holds any number.
-    if (this.#newest.has(hash)) this.#put.run(hash, id);
-    else {
-      this.#newest.set(hash, id);
-      this.#added.push(hash);
-    }
+    const hash = this.#hash(receiver, key);
+    this.#enter(hash, id);
+    this.#hashes.push(hash);
+    this.#ids.push(id);
   }
 
-  remove(receiver: number, key: string, id: number): void {
-    const hash = hashOf(receiver, key);
-    this.#removed.set(id, hash);
-    this.#remove.run(hash, id);
+  #enter(hash: number, id: number): void {
+    if (this.#index.full) this.#index.grow(this.#oldestId());
+    this.#index.add(hash, id);
   }
 
   /**
-   * Puts keys into the table as part of the present transaction: about two for each added, or `all` of them.
+   * Writes a run when there is enough for one.
    * @param lastId of the newest delivery
-   * @returns up to which delivery all keys are in the table now; undefined where that has not changed
+   * @returns up to which delivery all keys are in runs now; undefined where that has not changed
    */
-  settle(lastId: number, all = false): number | undefined {
-    if (this.#order.length === 0) {
-      if (this.#newest.size < (all ? 1 : NEWEST)) return undefined;
-      this.#leaving = this.#newest;
-      this.#newest = new Map();
-      this.#leavingTo = lastId;
-      this.#left = 0;
-      this.#order = Float64Array.from(this.#leaving.keys()).sort();
+  settle(lastId: number): number | undefined {
+    const run = this.#unsorted.pop();
+    if (run) for (let at = 0; at < run.ids.length; at++) this.#enter(run.hashes[at] ?? 0, run.ids[at] ?? 0);
+    if (this.#begun < RUN) return undefined;
+    this.#database.prepare("DELETE FROM deliveries_keys WHERE last < ?").run(this.#oldestId());
+    if (this.#ids.length > 0) {
+      const [hashes, ids] = [Uint32Array.from(this.#hashes), Float64Array.from(this.#ids)];
+      const insert = this.#database.prepare("INSERT OR REPLACE INTO deliveries_keys VALUES (?, ?, ?)");
+      insert.run(lastId, new Uint8Array(hashes.buffer), new Uint8Array(ids.buffer));
     }
-    const end = all ? this.#order.length : Math.min(this.#order.length, this.#left + 2 * this.#added.length);
-    for (; this.#left < end; this.#left++) {
-      const hash = this.#order[this.#left] ?? 0;
-      const id = this.#leaving.get(hash);
-      if (id !== undefined && !this.#removed.has(id)) this.#put.run(hash, id);
-    }
-    if (this.#left < this.#order.length) return undefined;
-    this.#order = new Float64Array();
-    this.#leaving = new Map();
-    const to = this.#leavingTo;
-    return all ? (this.settle(lastId, true) ?? to) : to;
+    return lastId;
   }
 
-  /** Where the transaction stands. The function returned brings that back after a rollback. */
-  mark(): () => void {
-    const added = this.#added.length;
-    const removed = this.#removed.size > 0 ? new Map(this.#removed) : undefined;
-    const [newest, leaving, order, left, to] = [this.#newest, this.#leaving, this.#order, this.#left, this.#leavingTo];
-    return () => {
-      this.#newest = newest;
-      this.#leaving = leaving;
-      this.#order = order;
-      this.#left = left;
-      this.#leavingTo = to;
-      this.#removed = removed ?? new Map();
-      for (const hash of this.#added.splice(added)) newest.delete(hash);
-    };
-  }
-
+  /** The transaction is on the disk, and with it what `settle` wrote. */
   committed(): void {
-    this.#added = [];
-    for (const [id, hash] of this.#removed)
-      for (const keys of [this.#newest, this.#leaving]) if (keys.get(hash) === id) keys.delete(hash);
-    if (this.#removed.size > 0) this.#removed.clear();
+    if (this.#begun < RUN) return;
+    this.#begun = 0;
+    this.#hashes = [];
+    this.#ids = [];
   }
-}
 
-/** 51 bits of two multiplicative hashes. */
-function hashOf(receiver: number, key: string): number {
-  let high = 0x9e3779b9 ^ receiver;
-  let low = 0x85ebca6b;
-  for (let i = 0; i < key.length; i++) {
-    const code = key.charCodeAt(i);
-    high = Math.imul(high ^ code, 0x5bd1e995);
-    low = Math.imul(low ^ code, 0x1b873593);
+  #oldestId(): number {
+    return this.#oldest.get<{ id: number | null }>()?.id ?? Number.MAX_SAFE_INTEGER;
   }
-  high = Math.imul(high ^ (high >>> 15) ^ low, 0x2c1b3c6d);
-  low = Math.imul(low ^ (low >>> 13) ^ high, 0x297a2d39);
-  high ^= high >>> 16;
-  low ^= low >>> 15;
-  return ((high >>> 0) % 0x80000) * 0x100000000 + (low >>> 0);
+
+  #hash(receiver: number, key: string): number {
+    let hash = this.#seed ^ Math.imul(receiver, 0x9e3779b1);
+    for (let i = 0; i < key.length; i++) {
+      hash = Math.imul(hash ^ key.charCodeAt(i), 0x5bd1e995);
+      hash ^= hash >>> 15;
+    }
+    hash = Math.imul(hash ^ (hash >>> 13), 0x2c1b3c6d);
+    return (hash ^ (hash >>> 16)) >>> 0;
+  }
 }

@@ -41,7 +41,7 @@ export interface Counts {
 }
 
 /**
- * The open file with what is known of it in memory: counts, names, newest keys. `transaction` keeps both in step:
+ * The open file with what is known of it in memory: counts, names, keys. `transaction` keeps both in step:
  * the counts are written with every commit and nothing is ever counted by reading a table.
  */
 export class Ledger {
@@ -60,19 +60,15 @@ export class Ledger {
     const tally = database
       .prepare(
         `SELECT fresh, waiting, running, succeeded, failed, cancelled, bytes, last_id lastId, seen_to seenTo,
-                keys_to keysTo, clock, id_lead idLead FROM deliveries_tally`,
+                keys_to keysTo, key_seed seed, clock, id_lead idLead FROM deliveries_tally`,
       )
-      .get<Counts>();
+      .get<Counts & { seed: number }>();
     if (!tally) throw new Error(`the table deliveries_tally of ${database.file} has lost its row: restore a backup`);
-    this.counts = { ...tally };
+    const { seed, ...counts } = tally;
+    this.counts = counts;
     this.schedule = new ScheduleClock(clock, tally.clock);
     this.receivers = new Receivers(database);
-    this.keys = new Keys(database);
-    this.keys.load(
-      database
-        .prepare("SELECT id, receiver, key FROM deliveries WHERE id > ? AND key IS NOT NULL")
-        .all<{ id: number; receiver: number; key: string }>(tally.keysTo),
-    );
+    this.keys = new Keys(database, seed, tally.keysTo);
     this.#save = database.prepare(
       `UPDATE deliveries_tally SET fresh = ?, waiting = ?, running = ?, succeeded = ?, failed = ?, cancelled = ?,
               bytes = ?, last_id = ?, seen_to = ?, keys_to = ?, clock = ?, id_lead = ?`,
@@ -94,7 +90,7 @@ export class Ledger {
     try {
       const result = this.database.transaction(() => {
         const value = work();
-        this.#settle(false);
+        this.#settle();
         return value;
       });
       this.keys.committed();
@@ -124,6 +120,7 @@ export class Ledger {
     counts.idLead = Math.max(counts.idLead, timeOfId(counts.lastId) - now);
     counts[NAMES[state] ?? "fresh"]++;
     counts.bytes += bytes;
+    this.keys.began();
     return counts.lastId;
   }
 
@@ -140,14 +137,9 @@ export class Ledger {
     this.counts[NAMES[state] ?? "fresh"]--;
   }
 
-  /** Leaves nothing to be read again at the next start. */
-  tidy(): void {
-    this.database.transaction(() => this.#settle(true));
-  }
-
-  #settle(all: boolean): void {
+  #settle(): void {
     const { counts } = this;
-    counts.keysTo = this.keys.settle(counts.lastId, all) ?? counts.keysTo;
+    counts.keysTo = this.keys.settle(counts.lastId) ?? counts.keysTo;
     counts.clock = this.schedule.now();
     this.#save.run(
       counts.fresh,
@@ -167,10 +159,10 @@ export class Ledger {
 
   #mark(): () => void {
     const counts = { ...this.counts };
-    const takeBack = [this.keys.mark(), this.receivers.mark()];
+    const takeBackReceivers = this.receivers.mark();
     return () => {
       Object.assign(this.counts, counts);
-      for (const take of takeBack) take();
+      takeBackReceivers();
     };
   }
 }

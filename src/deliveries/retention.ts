@@ -13,8 +13,6 @@ const PAGES = 500;
 
 interface Old {
   id: number;
-  receiver: number;
-  key: string | null;
   state: number;
   content: number;
 }
@@ -39,7 +37,7 @@ export class Retention {
     this.#limits = limits;
     this.#onProblem = onProblem;
     this.#old = database.prepare(
-      `SELECT id, receiver, key, state, content FROM deliveries NOT INDEXED
+      `SELECT id, state, content FROM deliveries NOT INDEXED
        WHERE id > ? AND id < ? AND state IN (1, 4, 5) ORDER BY id LIMIT ?`,
     );
     this.#remove = database.prepare("DELETE FROM deliveries WHERE id = ?");
@@ -83,7 +81,6 @@ export class Retention {
         this.#remove.run(row.id);
         this.#removeAttempts.run(row.id);
         if (this.#removeContent.run(row.content) === 0) this.#releaseContent.run(row.content);
-        if (row.key !== null) ledger.keys.remove(row.receiver, row.key, row.id);
         ledger.forget(row.state);
       }
     });

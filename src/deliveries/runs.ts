@@ -44,6 +44,7 @@ const CANDIDATE = `
   SELECT d.id, d.receiver, d.key, d.serial, d.scope, d.action, d.repo, d.state, d.attempts, d.tries, d.created,
          d.replay_of replayOf, d.bytes, c.headers, c.payload
   FROM deliveries d`;
+// Where an index is partial, its condition comes before any `?`: else SQLite prepares the statement anew for every value.
 const CONTENT = "JOIN deliveries_content c ON c.id = d.content";
 /** What a list shows of an error; the attempt keeps all of it. */
 const LAST_ERROR_LIMIT = 500;
@@ -80,10 +81,11 @@ export class Runs {
       "SELECT id, receiver, serial, state, due, bytes FROM deliveries WHERE id = ? AND state IN (0, 2)",
     );
     this.#due = database.prepare(
-      `${CANDIDATE} INDEXED BY deliveries_due ${CONTENT} WHERE d.receiver = ? AND d.due <= ? ORDER BY d.due, d.id LIMIT ?`,
+      `${CANDIDATE} INDEXED BY deliveries_due ${CONTENT}
+       WHERE d.due IS NOT NULL AND d.receiver = ? AND d.due <= ? ORDER BY d.due, d.id LIMIT ?`,
     );
     this.#nextDue = database.prepare(
-      "SELECT due FROM deliveries INDEXED BY deliveries_due WHERE receiver = ? AND due IS NOT NULL ORDER BY due LIMIT 1",
+      "SELECT due FROM deliveries INDEXED BY deliveries_due WHERE due IS NOT NULL AND receiver = ? ORDER BY due LIMIT 1",
     );
     this.#start = database.prepare(
       `UPDATE deliveries SET state = 3, due = NULL, attempts = attempts + 1, tries = tries + 1, started = ?
@@ -97,7 +99,7 @@ export class Runs {
     this.#nextOfSerial = database.prepare(
       `UPDATE deliveries SET due = ? WHERE id = (
          SELECT id FROM deliveries INDEXED BY deliveries_serial
-         WHERE receiver = ? AND serial = ? AND serial IS NOT NULL AND state IN (0, 2, 3) ORDER BY id LIMIT 1)`,
+         WHERE serial IS NOT NULL AND state IN (0, 2, 3) AND receiver = ? AND serial = ? ORDER BY id LIMIT 1)`,
     );
     this.#cancel = database.prepare("UPDATE deliveries SET state = 5, due = NULL, finished = ? WHERE id = ?");
   }

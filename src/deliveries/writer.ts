@@ -19,9 +19,12 @@ export interface Operation {
 /** Between tries to write to a disk that is full or gone. */
 const TRY_AGAIN_MS = 1_000;
 
+/** While more comes in, a commit waits for it this many turns of the loop: a turn is short, a wait for the disk is not. */
+const MORE_TURNS = 2;
+
 /**
- * Group commit: everything that is handed in during one turn of the event loop is written in one transaction,
- * with one wait for the disk.
+ * Group commit: everything that is handed in during one turn of the event loop, or a few where they bring more, is
+ * written in one transaction, with one wait for the disk.
  */
 export class Writer {
   readonly #ledger: Ledger;
@@ -88,8 +91,15 @@ export class Writer {
   wake(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
+    this.#soon(MORE_TURNS);
+  }
+
+  #soon(moreTurns: number, had = 0): void {
     setImmediate(() => {
-      if (!this.#closed) this.#flush();
+      if (this.#closed) return;
+      const grows = this.#queue.length > had;
+      if (grows && moreTurns > 0) this.#soon(moreTurns - 1, this.#queue.length);
+      else this.#flush();
     });
   }
 

@@ -74,7 +74,7 @@ export function answerErrors(log: Logger, headersOf: (error: HttpError) => Recor
 }
 
 /** Errors of Express and of body parsers carry a status too; what is below 500 is the caller's and may be told. */
-function toHttpError(thrown: unknown): HttpError {
+export function toHttpError(thrown: unknown): HttpError {
   if (thrown instanceof HttpError) return thrown;
   const { status, message, type } = thrown as { status?: unknown; message?: string; type?: string };
   if (typeof status === "number" && status >= 400 && status < 500)

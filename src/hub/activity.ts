@@ -46,12 +46,17 @@ export class Activity {
     return { deliveries: shown, ...(found.next && { next: found.next }) };
   }
 
+  /** One delivery of a webhook. @throws HttpError 404 */
+  get(user: string, webhook: string, id: string): ShownDelivery {
+    this.#parts.owned(user, webhook);
+    return shownDelivery(this.#recordOf(webhook, id));
+  }
+
   /** Sends an old delivery again, to the present url, and waits for the answer. */
   async replay(user: string, id: string, log: string): Promise<Replayed> {
     const { deliveries, endPause } = this.#parts;
     const webhook = this.#replayable(user, id);
-    if (deliveries.get(log)?.receiver !== id)
-      throw new HttpError(404, `webhook ${id} has no delivery ${log} in its activity`, { code: "delivery_unknown" });
+    this.#recordOf(id, log);
     endPause(webhook);
     const ended = this.#firstEnd();
     try {
@@ -70,6 +75,12 @@ export class Activity {
     const webhook = this.#replayable(user, id);
     if (!dryRun) this.#parts.endPause(webhook);
     return this.#parts.deliveries.replayMany({ ...filter, receiver: id }, { dryRun });
+  }
+
+  #recordOf(webhook: string, id: string): DeliveryRecord {
+    const record = this.#parts.deliveries.get(id);
+    if (record?.receiver === webhook) return record;
+    throw new HttpError(404, `webhook ${webhook} has no delivery ${id} in its activity`, { code: "delivery_unknown" });
   }
 
   #replayable(user: string, id: string): Webhook {
@@ -115,6 +126,8 @@ function keptOf(attempt: Attempt | undefined): Kept {
   const kept = attempt?.response;
   return typeof kept === "object" && kept !== null ? (kept as Kept) : { status: null };
 }
+
+export type ShownDelivery = ReturnType<typeof shownDelivery>;
 
 function shownDelivery(delivery: DeliveryRecord) {
   const { id, state, scope, action, repo, createdAt, finishedAt, nextAttemptAt, replayOf, record, payload } = delivery;

@@ -15,6 +15,7 @@ import { eventRoutes } from "./event-routes.ts";
 import type { Events } from "./events.ts";
 import { jobRoutes } from "./job-routes.ts";
 import type { Jobs } from "./jobs.ts";
+import { pages } from "./pages/pages.ts";
 import { limitRate } from "./rate-limit.ts";
 import type { HubSettings } from "./settings.ts";
 import { webhookRoutes } from "./webhook-routes.ts";
@@ -30,6 +31,8 @@ interface HubApp {
   clock: Clock;
   log: Logger;
   lifecycle: Lifecycle;
+  /** Where the hub is reached. */
+  endpoint(): string;
 }
 
 const BODY_LIMIT = 5_000_000;
@@ -49,6 +52,7 @@ export function createHubApp(hub: HubApp): Express {
     });
   });
   app.use(publicRoutes());
+  app.use(pages(hub));
   app.use(callers.authenticate);
   app.use(express.json({ limit: BODY_LIMIT }));
   app.use(eventRoutes(events));

@@ -45,6 +45,11 @@ export class Callers {
     return this.open ? name === ONLY_USER : this.#users.some((user) => user.name === name);
   }
 
+  /** Whose token it is. Every token is compared, whichever fits. */
+  userWith(token: string): string | undefined {
+    return this.#users.filter(({ isToken }) => isToken(token))[0]?.name;
+  }
+
   /** Express middleware, before everything else. */
   readonly checkHost = (request: Request, _response: Response, next: NextFunction): void => {
     const host = hostOf(request.headers.host ?? "");
@@ -79,9 +84,9 @@ export class Callers {
     const given = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
     if (given === undefined)
       throw refused("this hub needs a token: send it as `Authorization: Bearer <token>` (HF_TOKEN for its clients)");
-    const known = this.#users.filter(({ isToken }) => isToken(given))[0];
-    if (!known) throw refused("invalid token: this hub knows those of HUB_TOKEN and HUB_TOKENS");
-    return known.name;
+    const user = this.userWith(given);
+    if (user === undefined) throw refused("invalid token: this hub knows those of HUB_TOKEN and HUB_TOKENS");
+    return user;
   }
 
   #checkCsrf(request: Request): void {

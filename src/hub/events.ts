@@ -71,7 +71,9 @@ export class Events {
         return [];
       }
       const deliveries: NewDelivery[] = [];
-      published = given.map((one) => this.#publishOne(one, deliveries, afterCommit));
+      const quota = this.#parts.quota.count();
+      published = given.map((one) => this.#publishOne(one, quota.take, deliveries, afterCommit));
+      quota.save();
       if (key !== undefined) {
         this.#forget.run(file.clock.now() - DAY_MS);
         this.#remember.run(user, key, body, JSON.stringify(published), file.clock.now());
@@ -92,7 +94,12 @@ export class Events {
     });
   }
 
-  #publishOne(given: EventGiven, deliveries: NewDelivery[], afterCommit: (() => void)[]): Published {
+  #publishOne(
+    given: EventGiven,
+    withinQuota: (webhook: string) => boolean,
+    deliveries: NewDelivery[],
+    afterCommit: (() => void)[],
+  ): Published {
     const known = this.#repos.find(given.repo);
     const { webhook: _, ...payload } = completePayload(asKnown(given, known), { endpoint: this.#parts.endpoint() });
     checkComplete(payload as CompletePayload);
@@ -105,7 +112,7 @@ export class Events {
     let overQuota = 0;
     const before = deliveries.length;
     for (const webhook of this.#watchers(payload)) {
-      if (!this.#parts.quota.take(webhook.id)) overQuota++;
+      if (!withinQuota(webhook.id)) overQuota++;
       else
         deliveries.push({
           receiver: webhook.id,

@@ -9,13 +9,14 @@ import { Lifecycle } from "../http/lifecycle.ts";
 import { isLoopback, type Listening, listen } from "../http/server.ts";
 import type { Logger } from "../logger.ts";
 import { Activity } from "./activity.ts";
+import { addressOf } from "./address.ts";
 import { createHubApp } from "./app.ts";
 import { Callers } from "./callers.ts";
 import { parseChaos, withChaos } from "./chaos.ts";
 import { Events } from "./events.ts";
 import { HubFile } from "./file.ts";
 import { Jobs } from "./jobs.ts";
-import { hostOf, Outbox } from "./outbox.ts";
+import { Outbox } from "./outbox.ts";
 import { Quota } from "./quota.ts";
 import { type Message, Sender } from "./sender.ts";
 import { DEFAULT_HUB_SETTINGS, type HubSettings } from "./settings.ts";
@@ -66,7 +67,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
   const endpoint = () => settings.publicUrl ?? bound.url;
   const hostOfWebhook = (id: string) => {
     const url = store.get(id)?.url;
-    return url ? hostOf(url) : JOBS_HOST;
+    return url ? addressOf(url).host : JOBS_HOST;
   };
   const limits = (target: string) => (target === JOBS_HOST ? settings.jobsAtOnce : settings.concurrencyPerTarget);
   const { clock = systemClock } = options;
@@ -109,7 +110,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
   const activity = new Activity({
     deliveries,
     owned: (user, id) => store.ownedEver(user, id),
-    endPause: ({ url }) => url !== null && targets.endPause(hostOf(url)),
+    endPause: ({ url }) => url !== null && targets.endPause(addressOf(url).host),
     timeoutMs: settings.timeoutMs,
     setTimer: (run, ms) => clock.setTimer(run, ms),
   });
@@ -125,7 +126,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
   };
   let listening: Listening;
   try {
-    const app = createHubApp({ webhooks, events, activity, jobs, callers, settings, clock, log, lifecycle });
+    const app = createHubApp({ webhooks, events, activity, jobs, callers, settings, clock, log, lifecycle, endpoint });
     const address = { host, port, who: "The hub", variables: { host: "HUB_HOST", port: "HUB_PORT" } };
     listening = await listen(app, lifecycle, address);
   } catch (error) {

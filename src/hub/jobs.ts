@@ -108,9 +108,13 @@ export class Jobs {
     return { job: live.job.id, problem };
   }
 
+  /** Why no Job runs here; null where they do. */
+  get off(): string | null {
+    return this.#settings.jobs === null ? OFF : null;
+  }
+
   assertOn(): void {
-    if (this.#settings.jobs !== null) return;
-    throw new HttpError(403, OFF, { code: "jobs_off" });
+    if (this.off !== null) throw new HttpError(403, this.off, { code: "jobs_off" });
   }
 
   /** The newest first. */

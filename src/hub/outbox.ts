@@ -1,6 +1,7 @@
 /** One attempt of a delivery: to the webhook's present url with its present secret, or by starting its Job. */
 import { AttemptFailure, type AttemptTools, type DeliveryToRun } from "../deliveries/delivery.ts";
 import { DELIVERY_ID_HEADER, SECRET_HEADER } from "../protocol/headers.ts";
+import { addressOf } from "./address.ts";
 import { EVENT_ID } from "./events.ts";
 import { webhookIdOf } from "./ids.ts";
 import type { Message, Outcome } from "./sender.ts";
@@ -84,8 +85,8 @@ export class Outbox {
     if (webhook.secret !== null) headers[SECRET_HEADER] = webhook.secret;
     const body = withWebhook(delivery.payload, webhook.id);
     const { status, body: text, problem, retryAfter, planned } = await send({ url, body, headers }, tools);
-    if (status !== null) targets.answered(hostOf(url));
-    else if (!tools.signal.aborted && !planned) targets.unanswered(hostOf(url));
+    if (status !== null) targets.answered(addressOf(url).host);
+    else if (!tools.signal.aborted && !planned) targets.unanswered(addressOf(url).host);
     const kept: Kept = text === "" ? { status } : { status, body: text };
     return { kept, problem, retryAfter };
   }
@@ -108,17 +109,3 @@ export function idOfDelivery({ headers, receiver }: { headers: Record<string, st
 export function withWebhook(payload: string, id: string): string {
   return `${payload.slice(0, -1)},"webhook":{"id":"${id}","version":3}}`;
 }
-
-/** What shares its fate: a host and port. */
-export function hostOf(url: string): string {
-  const known = hosts.get(url);
-  if (known !== undefined) return known;
-  if (hosts.size >= MAX_HOSTS) hosts.clear();
-  const { host } = new URL(url);
-  hosts.set(url, host);
-  return host;
-}
-
-/** Asked several times for each delivery, and parsing costs more than all the rest of the asking. */
-const hosts = new Map<string, string>();
-const MAX_HOSTS = 10_000;

@@ -32,17 +32,35 @@ export class Quota {
     return { limit: this.#limit, used, over };
   }
 
-  /** Inside a transaction: counts one more delivery. Is it within the quota? */
-  take(webhook: string): boolean {
+  /**
+   * Inside a transaction: `take` counts one more delivery and says whether it is within the quota, `save` writes what
+   * was counted. Many events at once often go to the same few webhooks.
+   */
+  count(): { take(webhook: string): boolean; save(): void } {
     const hour = this.#now();
-    const { used } = this.#use.get<{ used: number }>(webhook, hour - HOURS) ?? NONE;
-    const within = used < this.#limit;
-    this.#add.run(webhook, hour, within ? 1 : 0, within ? 0 : 1);
-    if (hour > this.#forgotten) {
-      this.#forget.run(hour - HOURS);
-      this.#forgotten = hour;
-    }
-    return within;
+    const uses = new Map<string, { used: number; taken: number; over: number }>();
+    const useOf = (webhook: string) => {
+      const { used } = this.#use.get<{ used: number }>(webhook, hour - HOURS) ?? NONE;
+      const use = { used, taken: 0, over: 0 };
+      uses.set(webhook, use);
+      return use;
+    };
+    return {
+      take: (webhook) => {
+        const use = uses.get(webhook) ?? useOf(webhook);
+        const within = use.used + use.taken < this.#limit;
+        if (within) use.taken++;
+        else use.over++;
+        return within;
+      },
+      save: () => {
+        for (const [webhook, { taken, over }] of uses) this.#add.run(webhook, hour, taken, over);
+        if (hour > this.#forgotten) {
+          this.#forget.run(hour - HOURS);
+          this.#forgotten = hour;
+        }
+      },
+    };
   }
 }
 

@@ -1,8 +1,11 @@
 /** One POST to a webhook's url. Anything but a whole 2xx answer is a failure; redirects are not followed. */
+import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { Agent, type Dispatcher } from "undici";
 import type { Clock } from "../deliveries/clock.ts";
+import { toError } from "../errors.ts";
 import { guardedConnector, type Lookup } from "../http/address-guard.ts";
+import { addressOf } from "./address.ts";
 
 /** Of an answer so much is kept; the rest is not read. */
 const MAX_RESPONSE_BYTES = 20_000;
@@ -57,28 +60,17 @@ export class Sender {
 
   /** Never throws for what the other side does. `close()` ends what still runs. */
   async send({ url, body, headers }: Message): Promise<Outcome> {
-    const { origin, pathname, search } = new URL(url);
-    const aborter = new AbortController();
-    const cancelTimer = this.#clock.setTimer(() => aborter.abort(), this.#timeoutMs);
-    let status: number | null = null;
+    const { origin, path } = addressOf(url);
+    const exchange = new Exchange();
+    const cancelTimer = this.#clock.setTimer(() => exchange.giveUp(this.#lateness(exchange.status)), this.#timeoutMs);
     try {
-      const response = await this.#agent.request({
-        origin,
-        path: pathname + search,
-        method: "POST",
-        headers,
-        body,
-        signal: aborter.signal,
-      });
-      status = response.statusCode;
-      const text = await readStart(response.body);
-      return { status, body: text, ...verdict(response) };
+      this.#agent.dispatch({ origin, path, method: "POST", headers, body }, exchange);
     } catch (error) {
-      const problem = aborter.signal.aborted ? this.#lateness(status) : sentence(error, status);
-      return { status, body: "", problem };
-    } finally {
-      cancelTimer();
+      exchange.onResponseError(undefined, toError(error));
     }
+    const outcome = await exchange.outcome;
+    cancelTimer();
+    return outcome;
   }
 
   close(): Promise<void> {
@@ -93,15 +85,73 @@ export class Sender {
   }
 }
 
-async function readStart(body: Dispatcher.ResponseData["body"]): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    // Leaving the loop ends the connection, and whatever would still come.
-    if (size >= MAX_RESPONSE_BYTES) break;
+/** One request and what comes back of it. Undici's own promise would make a stream of every answer first. */
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly outcome: Promise<Outcome>;
+  status: number | null = null;
+  #headers: IncomingHttpHeaders = {};
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #controller: Dispatcher.DispatchController | undefined;
+  #resolve: ((outcome: Outcome) => void) | undefined;
+
+  constructor() {
+    this.outcome = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
   }
+
+  /** Also while it still waits for a connection. */
+  giveUp(problem: string): void {
+    this.#end({ status: this.status, body: "", problem });
+    this.#controller?.abort(new Error(problem));
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (!this.#resolve) controller.abort(new Error("it is over already"));
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    // 1xx announces an answer and is none.
+    if (status < 200) return;
+    this.status = status;
+    this.#headers = headers;
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size < MAX_RESPONSE_BYTES) return;
+    this.#complete();
+    controller.abort(new Error("enough was read"));
+  }
+
+  onResponseEnd(): void {
+    this.#complete();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    this.#end({ status: this.status, body: "", problem: sentence(error, this.status) });
+  }
+
+  #complete(): void {
+    if (this.status === null) return;
+    this.#end({
+      status: this.status,
+      body: textOf(this.#chunks, this.#size),
+      ...verdict(this.status, this.#headers),
+    });
+  }
+
+  #end(outcome: Outcome): void {
+    this.#resolve?.(outcome);
+    this.#resolve = undefined;
+    this.#chunks = [];
+  }
+}
+
+function textOf(chunks: Buffer[], size: number): string {
   if (size === 0) return "";
   let text = Buffer.concat(chunks).subarray(0, MAX_RESPONSE_BYTES).toString("utf8");
   while (text.length > MAX_JSON_CHARACTERS / 6 && JSON.stringify(text).length > MAX_JSON_CHARACTERS)
@@ -109,16 +159,16 @@ async function readStart(body: Dispatcher.ResponseData["body"]): Promise<string>
   return text;
 }
 
-function verdict({ statusCode, headers }: Dispatcher.ResponseData): Pick<Outcome, "problem" | "retryAfter"> {
-  if (statusCode >= 200 && statusCode < 300) return { problem: null };
-  if (statusCode >= 300 && statusCode < 400) {
+function verdict(status: number, headers: IncomingHttpHeaders): Pick<Outcome, "problem" | "retryAfter"> {
+  if (status >= 200 && status < 300) return { problem: null };
+  if (status >= 300 && status < 400) {
     const { location } = headers;
     const whither = typeof location === "string" ? ` to ${location.slice(0, 500)}` : "";
     return {
-      problem: `answered ${statusCode}, a redirect${whither}: it is not followed, name the address where it ends`,
+      problem: `answered ${status}, a redirect${whither}: it is not followed, name the address where it ends`,
     };
   }
-  return { problem: `answered ${statusCode}`, retryAfter: retryAfterOf(headers["retry-after"]) };
+  return { problem: `answered ${status}`, retryAfter: retryAfterOf(headers["retry-after"]) };
 }
 
 function retryAfterOf(header: string | string[] | undefined): number | Date | undefined {

@@ -1,13 +1,17 @@
 /** What callers may write of a webhook. The names of fields are the Hub's. */
 import { z } from "zod";
-import { type Domain, domains, type WatchedItem, watchedTypes } from "./webhook.ts";
+import {
+  type Domain,
+  domainOf,
+  domains,
+  nameProblem,
+  secretProblem,
+  urlProblem,
+  type WatchedItem,
+  watchedTypes,
+} from "../protocol/webhook.ts";
 
 const MAX_WATCHED = 1_000;
-const MAX_SECRET = 4_096;
-
-const part = "[A-Za-z0-9_][A-Za-z0-9._-]{0,95}";
-const ownerName = new RegExp(`^${part}$`);
-const repoName = new RegExp(`^${part}(/${part})?$`);
 
 const watchedItem = z
   .object({
@@ -15,11 +19,8 @@ const watchedItem = z
     name: z.string(),
   })
   .superRefine(({ type, name }, context) => {
-    const owner = type === "user" || type === "org";
-    const fits =
-      type === "bucket" ? repoName.test(name) && name.includes("/") : (owner ? ownerName : repoName).test(name);
-    if (fits) return;
-    const form = owner ? "a name without a slash, as my-org" : "a name as owner/name";
+    const form = nameProblem(type, name);
+    if (form === null) return;
     context.addIssue({ code: "custom", path: ["name"], message: `"${name.slice(0, 100)}": expected ${form}` });
   });
 
@@ -28,10 +29,9 @@ const watched = z
   .max(MAX_WATCHED, `a webhook watches at most ${MAX_WATCHED} items`)
   .transform(withoutRepeats);
 
-// The Hub's own command line writes `discussions`.
 const domain = z
   .string()
-  .transform((text) => (text === "discussions" ? "discussion" : text))
+  .transform((text) => domainOf(text) ?? text)
   .pipe(z.enum(domains, { error: `expected one of ${domains.join(", ")}` }));
 
 const url = z.string().superRefine((text, context) => {
@@ -39,20 +39,11 @@ const url = z.string().superRefine((text, context) => {
   if (problem) context.addIssue({ code: "custom", message: problem });
 });
 
-function urlProblem(text: string): string | null {
-  const parsed = URL.parse(text);
-  if (!parsed || !/^https?:$/.test(parsed.protocol))
-    return "expected a whole address, as https://example.com/webhooks/x";
-  if (parsed.username || parsed.password) return "an address may not hold a name or a password: use the secret";
-  if (parsed.hash) return "an address may not hold a fragment (#…): it would never be sent";
-  return text.length > 2_048 ? "an address may have 2,048 characters" : null;
-}
-
-const secret = z
-  .string()
-  .max(MAX_SECRET, `a secret may have ${MAX_SECRET} characters`)
-  // Spaces at the ends would be lost on the way, others arrive.
-  .regex(/^(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?$/, "use visible ASCII characters only: it is sent in a header");
+const secret = z.string().superRefine((text, context) => {
+  // An empty one takes the secret away.
+  const problem = text === "" ? null : secretProblem(text);
+  if (problem) context.addIssue({ code: "custom", message: problem });
+});
 
 const jobSecrets = z.record(z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"), z.string());
 

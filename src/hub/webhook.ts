@@ -1,18 +1,15 @@
 /** A webhook as the hub keeps it, and as callers see it. */
+import type { Domain, SUSPENDED, WatchedItem } from "../protocol/webhook.ts";
 import type { JobSpec } from "./job.ts";
 
-export const watchedTypes = ["model", "dataset", "space", "user", "org", "bucket"] as const;
-export const domains = ["repo", "discussion"] as const;
-
-export type WatchedType = (typeof watchedTypes)[number];
-export type Domain = (typeof domains)[number];
-
-export interface WatchedItem {
-  type: WatchedType;
-  name: string;
-}
-
-export const SUSPENDED = "suspended-after-failure";
+export {
+  type Domain,
+  domains,
+  SUSPENDED,
+  type WatchedItem,
+  type WatchedType,
+  watchedTypes,
+} from "../protocol/webhook.ts";
 
 export interface Webhook {
   id: string;
@@ -42,6 +39,8 @@ export interface QuotaUse {
   /** Events of the last 24 hours that were not delivered to it. */
   over: number;
 }
+
+export type ShownWebhook = ReturnType<typeof shown>;
 
 /** The answer of the settings API. Secrets never leave: only whether there is one, and their names. */
 export function shown(webhook: Webhook, quota: QuotaUse) {

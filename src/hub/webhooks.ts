@@ -29,6 +29,12 @@ export class Webhooks {
     return this.#parts.store.ofUser(user).map((webhook) => this.#shown(webhook));
   }
 
+  /** A part of the list, the newest first; `count` is how many there are in all. */
+  newest(user: string, start: number, limit: number) {
+    const all = this.#parts.store.ofUser(user).reverse();
+    return { count: all.length, webhooks: all.slice(start, start + limit).map((webhook) => this.#shown(webhook)) };
+  }
+
   get(user: string, id: string) {
     return this.#shown(this.#parts.store.owned(user, id));
   }

@@ -2,7 +2,7 @@
  * Complete payloads: what the Hub would send of an event, made from as little as its name and a repo's.
  * What is made up follows from the repo's name, so that a repo has the same ids in every payload.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { effectiveEvent } from "./events.ts";
 import type { DocumentedEvent, EventPayload, Repo, WebhookPayload } from "./payload.ts";
 import { HUB_ENDPOINT, ownerOf, parseRepo, type RepoRef, repoUrls } from "./repo.ts";
@@ -178,5 +178,5 @@ function hexId(...seed: string[]): string {
 }
 
 function hex(length: number, ...seed: string[]): string {
-  return createHash("sha256").update(seed.join("\n")).digest("hex").slice(0, length);
+  return hash("sha256", seed.join("\n")).slice(0, length);
 }

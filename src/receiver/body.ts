@@ -64,8 +64,8 @@ export function readBody(
  * The payload as it was sent: nothing dropped, nothing coerced, but for keys called `__proto__`, which could change
  * the prototype of whatever a handler copies them into.
  */
-export function parsePayload(body: Buffer): WebhookPayload {
-  const value = parseJson(body);
+export function parsePayload(text: string): WebhookPayload {
+  const value = parseJson(text);
   const checked = payloadSchema.safeParse(checkable(value));
   if (checked.success) return value as WebhookPayload;
   const object = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -88,10 +88,15 @@ export function invalidPayload(found: Issue[]): HttpError {
 /** Any escape may spell the key, so a text with `\u` takes the slow way too. */
 const mayNameProto = (text: string) => text.includes("__proto__") || text.includes("\\u");
 
-function parseJson(body: Buffer): unknown {
+/** 400 for bytes that are no text. */
+export function textOf(body: Buffer): string {
   const text = body[0] === 0xef ? body.toString("utf8").replace(/^\uFEFF/, "") : body.toString("utf8");
   // Bytes that are no UTF-8 became replacement characters; only then is it worth to look at the bytes again.
   if (text.includes("\ufffd") && !isUtf8(body)) throw malformed("the bytes are not UTF-8");
+  return text;
+}
+
+function parseJson(text: string): unknown {
   try {
     return mayNameProto(text) ? JSON.parse(text, withoutProto) : JSON.parse(text);
   } catch (error) {

@@ -5,6 +5,7 @@ import { HttpError, toError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { SECRET_HEADER } from "../protocol/headers.ts";
 import type { WebhookPayload } from "../protocol/payload.ts";
+import type { WebhooksApi } from "../protocol/webhooks-api.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { HandlerContext, HandlerLog } from "./webhook.ts";
 
@@ -12,6 +13,8 @@ import type { HandlerContext, HandlerLog } from "./webhook.ts";
 export interface Surroundings {
   log: Logger;
   hub: { endpoint: string; token: string | null };
+  /** Given from outside: the receiver knows no client. */
+  webhooks: WebhooksApi;
 }
 
 interface Call {
@@ -59,6 +62,10 @@ export class CallContext implements HandlerContext {
     const { endpoint, token } = this.#surroundings.hub;
     return { hubUrl: endpoint, ...(token !== null && { accessToken: token }) };
   }
+
+  get webhooks(): WebhooksApi {
+    return this.#surroundings.webhooks;
+  }
 }
 
 function handlerLog(log: Logger, names: object, keepLine: ((line: string) => void) | undefined): HandlerLog {
@@ -73,8 +80,10 @@ const PRIVATE_HEADERS = new Set([SECRET_HEADER, "authorization", "cookie", "prox
 
 export function withoutSecrets(headers: IncomingHttpHeaders): Record<string, string> {
   const rest: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers))
+  for (const name in headers) {
+    const value = headers[name];
     if (!PRIVATE_HEADERS.has(name) && value !== undefined) rest[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
   return rest;
 }
 

@@ -12,7 +12,7 @@ import type { Lifecycle } from "../http/lifecycle.ts";
 import type { Logger } from "../logger.ts";
 import { DELIVERY_ID_HEADER } from "../protocol/headers.ts";
 import { repoLabel, type WebhookPayload } from "../protocol/payload.ts";
-import { invalidPayload, parsePayload, readBody, refuseLargeContent, refuseOtherContent } from "./body.ts";
+import { invalidPayload, parsePayload, readBody, refuseLargeContent, refuseOtherContent, textOf } from "./body.ts";
 import { CallContext, callInTime, handlerFailed, replyText, type Surroundings } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Inbox } from "./inbox.ts";
@@ -87,17 +87,20 @@ export function mountEndpoints(app: Express, options: EndpointsOptions): void {
   };
 
   const takeBody = (passage: Passage, body: Buffer, request: Request, response: Response, next: NextFunction) => {
-    const payload = parsePayload(body);
+    const text = textOf(body);
+    const payload = parsePayload(text);
     passage.payload = payload;
     const { endpoint } = passage;
     const answer = (result: unknown) => conclude(passage, request, send(request, response, result), options);
     if (!endpoint.takes(payload)) return answer(IGNORED);
     const lacking = endpoint.lacks(payload);
     if (lacking.length > 0) throw invalidPayload(lacking);
-    const result =
-      endpoint.mode === "background" && inbox
-        ? inbox.accept(endpoint, payload, body.toString("utf8"), request.headers).then(storedAnswer)
-        : run(endpoint, payload, request, options);
+    if (endpoint.mode === "background" && inbox) {
+      const stored = inbox.accept(endpoint, payload, text, request.headers);
+      stored.then((accepted) => answer(storedAnswer(accepted))).catch(next);
+      return;
+    }
+    const result = run(endpoint, payload, request, options);
     if (result instanceof Promise) result.then(answer).catch(next);
     else answer(result);
   };

@@ -105,7 +105,7 @@ function attempt(
     },
     keepLine: tools.log,
   };
-  return endpoint.handler(parsePayload(Buffer.from(delivery.payload)), new CallContext(call, surroundings));
+  return endpoint.handler(parsePayload(delivery.payload), new CallContext(call, surroundings));
 }
 
 function logChange(log: Logger, { id, receiver, state, attempts }: DeliveryChange, deliveries: Deliveries): void {

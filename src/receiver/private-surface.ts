@@ -5,9 +5,9 @@
  */
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import { HttpError } from "../errors.ts";
+import { FailedTries } from "../http/failed-tries.ts";
 import { secretMatcher } from "../http/secret-matcher.ts";
 import { isLoopback } from "../http/server.ts";
-import { FailedTries } from "./failed-tries.ts";
 import { beginSession, endSession, hasSession } from "./session.ts";
 
 interface PrivateSurfaceOptions {

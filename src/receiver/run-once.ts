@@ -1,6 +1,6 @@
 /** One delivery without a server: the body is believed as little as by an endpoint. For the command line and Jobs. */
 import { randomUUID } from "node:crypto";
-import { invalidPayload, parsePayload } from "./body.ts";
+import { invalidPayload, parsePayload, textOf } from "./body.ts";
 import { CallContext, replyText, type Surroundings } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
 
@@ -22,7 +22,7 @@ export async function runOnce(
   surroundings: Surroundings,
   deliveryId: string = randomUUID(),
 ): Promise<Outcome> {
-  const payload = parsePayload(body);
+  const payload = parsePayload(textOf(body));
   if (!endpoint.takes(payload)) return { ignored: true, reply: undefined };
   const lacking = endpoint.lacks(payload);
   if (lacking.length > 0) throw invalidPayload(lacking);

@@ -5,6 +5,7 @@
 import type { z } from "zod";
 import type { EventFilter, FilteredPayload } from "../protocol/events.ts";
 import type { WebhookPayload } from "../protocol/payload.ts";
+import type { WebhooksApi } from "../protocol/webhooks-api.ts";
 
 export { HttpError, PermanentError } from "../errors.ts";
 export type { Comment, Discussion, EventPayload, Repo, UpdatedRef, WebhookPayload } from "../protocol/payload.ts";
@@ -38,6 +39,8 @@ export interface HandlerContext<Settings = unknown> {
   readonly headers: Readonly<Record<string, string>>;
   /** For `@huggingface/hub`: `listFiles({ repo, ...context.hub })`. */
   readonly hub: { readonly hubUrl: string; readonly accessToken?: string };
+  /** The webhooks of that hub's user: `await context.webhooks.list()`. */
+  readonly webhooks: WebhooksApi;
   /** The handler's own settings, as its `settings` schema reads them from the environment. */
   readonly settings: Settings;
 }

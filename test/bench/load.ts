@@ -31,7 +31,10 @@ const HEADERS = {
   "content-type": "application/json",
   "x-webhook-secret": SECRET,
   "webhook-id": "bench",
-  // What octokit's middleware looks for.
+};
+
+/** What octokit's middleware looks for: to those who ask for it, for the Hub sends no such thing. */
+export const GITHUB_HEADERS = {
   "x-github-event": "push",
   "x-github-delivery": "bench",
   "x-hub-signature-256": `sha256=${createHmac("sha256", SECRET).update(PAYLOAD).digest("hex")}`,
@@ -82,9 +85,11 @@ export interface Measured {
 const CONNECTIONS = 64;
 const ID_LENGTH = 16;
 
-interface LoadOptions {
+export interface LoadOptions {
   /** A `Webhook-Id` of its own for each delivery, or a durable receiver would take it for a repetition. */
   uniqueIds?: boolean;
+  /** Beside those of the Hub. */
+  headers?: Record<string, string>;
 }
 
 let deliveries = Date.now();
@@ -105,8 +110,13 @@ export async function sendLoad(url: string, seconds: number, options: LoadOption
   return { perSecond: took.length / elapsed, answers: took.length, p50: at(0.5), p99: at(0.99) };
 }
 
-function sendUntil(url: URL, until: number, took: number[], { uniqueIds = false }: LoadOptions): Promise<void> {
-  const { bytes, idAt } = requestBytes(url);
+function sendUntil(
+  url: URL,
+  until: number,
+  took: number[],
+  { uniqueIds = false, headers = {} }: LoadOptions,
+): Promise<void> {
+  const { bytes, idAt } = requestBytes(url, headers);
   return new Promise((resolve, reject) => {
     const socket: Socket = connect(Number(url.port), url.hostname);
     let sentAt = 0;
@@ -131,10 +141,11 @@ function sendUntil(url: URL, until: number, took: number[], { uniqueIds = false 
   });
 }
 
-function requestBytes({ host, pathname }: URL): { bytes: Buffer; idAt: number } {
+function requestBytes({ host, pathname }: URL, more: Record<string, string>): { bytes: Buffer; idAt: number } {
   const headers = {
     host,
     ...HEADERS,
+    ...more,
     "webhook-id": "#".repeat(ID_LENGTH),
     "content-length": Buffer.byteLength(PAYLOAD),
   };

@@ -1,18 +1,20 @@
 /** Requests per second through an endpoint, against peers that do the same work. */
 import { join } from "node:path";
 import { benchFolder } from "./deliveries-measures.ts";
-import { type Measured, median, type Server, sendLoad, startServer } from "./load.ts";
+import { GITHUB_HEADERS, type LoadOptions, type Measured, median, type Server, sendLoad, startServer } from "./load.ts";
 import { against, type Measure } from "./report.ts";
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
 const SECONDS = 1;
 
 /** Every competitor in turn, again and again: what disturbs the machine for a moment disturbs them all alike. */
-export async function interleaved(servers: Map<string, Server>, options: { uniqueIds?: boolean } = {}) {
-  for (const server of servers.values()) await sendLoad(server.url, 2, options);
+export async function interleaved(servers: Map<string, Server>, options: LoadOptions = {}) {
+  const send = (name: string, { url }: Server, seconds: number) =>
+    sendLoad(url, seconds, name === "octokit" ? { ...options, headers: GITHUB_HEADERS } : options);
+  for (const [name, server] of servers) await send(name, server, 2);
   const rounds = new Map<string, Measured[]>([...servers.keys()].map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round++)
-    for (const [name, server] of servers) rounds.get(name)?.push(await sendLoad(server.url, SECONDS, options));
+    for (const [name, server] of servers) rounds.get(name)?.push(await send(name, server, SECONDS));
   return rounds;
 }
 

@@ -34,6 +34,13 @@ def hf(*words, code=0, stdin=""):
     return ended.stdout if code == 0 else ended.stdout + ended.stderr
 
 
+def ours(*words, code=0, stdin=""):
+    command = [*json.loads(os.environ["HUBHOOK"]), "webhooks", *words, "--format", "json"]
+    ended = subprocess.run(command, capture_output=True, text=True, input=stdin)
+    assert ended.returncode == code, (words, ended.returncode, ended.stdout, ended.stderr)
+    return json.loads(ended.stdout) if code == 0 else ended.stderr
+
+
 def refused(status, words, call, *args, **kwargs):
     try:
         call(*args, **kwargs)
@@ -122,6 +129,65 @@ for _ in range(100):
     time.sleep(0.05)
 assert list(api.fetch_job_logs(job_id=activity[0]["attempts"][0]["job"])) == ["model alice/m t"]
 part("a webhook with a Job runs it")
+
+# Our command line beside theirs
+def same(id):
+    """What `hf` and `hubhook` tell of a webhook, field by field; gives back ours."""
+    theirs, mine = json.loads(hf("webhooks", "info", id, "--format", "json")), ours("info", id)
+    for field in ("id", "url", "watched", "domains", "disabled"):
+        assert theirs.get(field) == mine[field], (field, theirs, mine)
+    assert theirs.get("secret") is None and "secret" not in mine
+    job, my_job = theirs.get("job"), mine["job"]
+    assert (job is None) == (my_job is None), (job, my_job)
+    for field, my_field in (("docker_image", "dockerImage"), ("command", "command"), ("arguments", "arguments"), ("environment", "environment"), ("secrets", "secrets"), ("flavor", "flavor"), ("timeout", "timeout")) if job else ():
+        assert job.get(field) == my_job.get(my_field), (field, job, my_job)
+    row = [one for one in json.loads(hf("webhooks", "ls", "--format", "json")) if one["id"] == id]
+    watched = [f"{one['type']}:{one['name']}" for one in mine["watched"]]
+    assert row == [{"id": id, "url": mine["url"] or "(job)", "disabled": mine["disabled"], "domains": mine["domains"], "watched": watched}], (row, mine)
+    assert [one for one in ours("ls") if one["id"] == id] == [mine]
+    return mine
+
+
+flags = ("--url", target, "--watch", "dataset:alice/d", "--watch", "org:acme", "--watch", "bucket:alice/b", "--domain", "discussion", "--secret", "s3cret")
+by_hf = json.loads(hf("webhooks", "create", *flags, "--format", "json"))["id"]
+by_us = ours("create", *flags)["id"]
+one, other = same(by_hf), same(by_us)
+for field in ("url", "job", "watched", "domains", "disabled", "status", "hasSecret"):
+    assert one[field] == other[field], (field, one, other)
+by_hf_job = json.loads(hf("webhooks", "create", "--job-id", source.id, "--watch", "user:alice", "--secrets", "TOKEN=t", "--format", "json"))["id"]
+by_us_job = ours("create", "--job-id", source.id, "--watch", "user:alice", "--secrets", "TOKEN=t")["id"]
+one, other = same(by_hf_job), same(by_us_job)
+for field in ("url", "job", "watched", "domains", "disabled", "status", "hasSecret"):
+    assert one[field] == other[field], (field, one, other)
+part("what hf webhooks creates, hubhook webhooks lists, and the other way round")
+
+before = same(by_hf)
+ours("update", by_hf, "--secret", "other")
+kept = ("url", "job", "watched", "domains", "disabled", "hasSecret")
+assert [same(by_hf)[field] for field in kept] == [before[field] for field in kept]
+hf("webhooks", "update", by_us, "--url", target + "2")
+ours("update", by_hf, "--url", target + "2")
+assert [same(by_hf)[field] for field in kept] == [same(by_us)[field] for field in kept]
+hf("webhooks", "disable", by_us)
+assert same(by_us)["status"] == "disabled"
+ours("enable", by_us[:20])
+assert same(by_us)["status"] == "enabled"
+ours("update", by_us_job, "--url", target)
+assert same(by_us_job)["job"] is None
+ours("delete", by_hf, code=2)
+for id in (by_hf, by_us, by_hf_job, by_us_job):
+    ours("delete", id, "--yes")
+    assert "there is no webhook" in hf("webhooks", "info", id, code=1)
+part("each changes, enables, disables and deletes what the other made")
+
+# What `hf auth login` stores, we find, and it is not shown
+del os.environ["HF_TOKEN"]
+hf("auth", "login", "--token", "hf_bob")
+ended = subprocess.run([*json.loads(os.environ["HUBHOOK"]), "webhooks", "ls", "--verbose"], capture_output=True, text=True)
+assert ended.returncode == 0 and ended.stderr.startswith(f"As bob on {os.environ['HF_ENDPOINT']} (token: from "), ended
+assert "hf_bob" not in ended.stdout + ended.stderr
+os.environ["HF_TOKEN"] = "hf_alice"
+part("the token that hf auth login stored is used")
 
 # The rate limit, last: it is used up here.
 try:

@@ -1,11 +1,12 @@
 /**
- * The Hub's official Python client and its `hf` command against a hub of ours: `npm run test:clients`. They come from
- * the package index into a virtual environment; without Python or the index this is skipped, and says so.
+ * The Hub's official Python client and its `hf` command against a hub of ours, and beside our own command line:
+ * `npm run test:clients`. They come from the package index into a virtual environment; without Python or the index this
+ * is skipped, and says so.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { startHub } from "../../src/hub/hub.ts";
 import { createSilentLogger } from "../../src/logger.ts";
 import { startTarget } from "../support/target.ts";
@@ -57,6 +58,7 @@ async function run(): Promise<number> {
       HF_ENDPOINT: hub.url,
       HF_TOKEN: "hf_alice",
       TARGET: target.url,
+      HUBHOOK: JSON.stringify([process.execPath, resolve(import.meta.dirname, "../../src/cli/hubhook.js")]),
       NO_COLOR: "1",
     },
   });

@@ -48,6 +48,19 @@ describe("a webhook that is disabled or deleted", () => {
 });
 
 describe("suspension", () => {
+  it("leaves nothing pending, also not of the attempts that fail at that very moment", async () => {
+    await using target = await startTarget({ status: 500 });
+    const { api, hub } = await startTestHub({ suspendFailures: 4, suspendAfterMs: 0, concurrencyPerTarget: 3 });
+    for (let round = 0; round < 3; round++) {
+      const id = await addWebhook(api, { url: target.url, watched: [{ type: "model", name: `me/m${round}` }] });
+      for (let n = 0; n < 12; n++) await publish(api, "repo:update", `model:me/m${round}`);
+      await hub.idle();
+      const states = (await activityOf(api, id)).map(({ state }) => state);
+      expect(states).not.toContain("pending");
+      expect(states).toContain("cancelled");
+    }
+  });
+
   it("comes after so many failures in a row over so long, says why, and ends by enabling", async () => {
     await using target = await startTarget({ status: 500 }, ...Array<Behaviour>(11).fill({ status: 500 }), {
       status: 200,

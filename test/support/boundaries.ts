@@ -42,6 +42,7 @@ const DOORS = [
   "deliveries/deliveries.ts",
   "hub/hub.ts",
   "client/client.ts",
+  "client/lazy.ts",
   "catalog/schema.ts",
   "catalog/json-schema.ts",
   "catalog/rules.ts",
@@ -81,6 +82,11 @@ export const rules: Rule[] = [
     says: "the hub never imports the receiver, its handlers or its client: they meet over HTTP only",
     binds: within("hub"),
     import: within("receiver", "handlers", "cli", "client", "publish", "app.ts", "index.ts"),
+  },
+  {
+    says: "the hub's pages can be deleted: only its app.ts imports them",
+    binds: (path) => path !== "hub/app.ts" && !within("hub/pages")(path),
+    import: within("hub/pages"),
   },
   {
     says: "deliveries know nothing of HTTP, handlers or hubs",

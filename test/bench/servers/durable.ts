@@ -1,5 +1,7 @@
 /** Ours in background mode. `BENCH_HOLD=1`: deliveries are stored and wait. */
+
 import { createApp } from "../../../src/app.ts";
+import { lazyWebhooks } from "../../../src/client/lazy.ts";
 import { loadConfig } from "../../../src/config.ts";
 import { Lifecycle } from "../../../src/http/lifecycle.ts";
 import { listen } from "../../../src/http/server.ts";
@@ -17,7 +19,11 @@ if ("problems" in made) throw new Error(made.problems.join());
 const registry = new Registry();
 registry.add(made.endpoint);
 const lifecycle = new Lifecycle();
-const inbox = openInbox({ config, registry, surroundings: { log, hub: config.hub } });
+const inbox = openInbox({
+  config,
+  registry,
+  surroundings: { log, hub: config.hub, webhooks: lazyWebhooks(config.hub) },
+});
 const address = () => ({ url: "http://127.0.0.1", host: "127.0.0.1" });
 const app = createApp({ config, log, registry, ui: config.server.publicDir, inbox, catalog: null, lifecycle, address });
 const { port } = await listen(app.express, lifecycle, {

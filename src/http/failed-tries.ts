@@ -1,4 +1,4 @@
-/** Counts wrong secrets per client address, in one window after the other, so that guessing takes for ever. */
+/** Counts wrong secrets and tokens per client address, in one window after the other, so that guessing takes for ever. */
 
 const TRIES = 10;
 const WINDOW_MS = 60_000;
