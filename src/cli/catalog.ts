@@ -1,5 +1,7 @@
 /** `hubhook catalog`: keeps a catalog of language resources. Each verb has a file of its own. */
 import type { Command } from "commander";
+import { defineAdd } from "./catalog-add.ts";
+import { defineRemove, defineStatus } from "./catalog-change.ts";
 import { defineConvert } from "./catalog-convert.ts";
 import { defineDiff } from "./catalog-diff.ts";
 import { defineList, defineSearch } from "./catalog-ls.ts";
@@ -13,6 +15,7 @@ const EXAMPLES = `
 Examples:
   $ hubhook catalog validate catalog.json
   $ hubhook catalog search speech --file catalog.json
+  $ hubhook catalog add --file catalog.json
   $ hubhook catalog convert --sources platform catalog.json -o catalog.json
   $ hubhook catalog schema --sources neutral > catalog.schema.json`;
 
@@ -33,4 +36,8 @@ export function define(command: Command): void {
   defineShow(verb("show", "show all of one resource, and where it stands"));
   defineStats(verb("stats", "count resources by category, source, license, task and tag"));
   defineDiff(verb("diff", "compare two catalogs, resource by resource"));
+  defineAdd(verb("add", "add a resource, from flags or from answers at the terminal"));
+  defineStatus(verb("promote", "make a candidate verified"), "verified");
+  defineStatus(verb("demote", "make a verified resource a candidate"), "candidate");
+  defineRemove(verb("remove", "remove a resource"));
 }
