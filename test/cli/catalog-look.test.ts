@@ -3,6 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import { displayWidth } from "../../src/cli/table.ts";
 import { BENCH, CATALOG, catalogFolder, newResource, SPEECH, WORDS } from "../support/catalog-file.ts";
 import { folderWith, hubhook } from "../support/cli.ts";
+import { startTarget } from "../support/target.ts";
 import { atTerminal, hasTerminal } from "../support/terminal.ts";
 
 const onTerminal = hasTerminal ? it : it.skip;
@@ -324,6 +325,26 @@ describe("the catalog that is meant", () => {
     expect(piped.stdout).toContain("pashto-words\n");
     const gone = await hubhook(ls, { env });
     expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining("gone.json")]);
+  });
+
+  it("may be at a URL, of which nothing secret is shown", async () => {
+    const body = JSON.stringify({ ...CATALOG, resources: [SPEECH, SPEECH] });
+    await using site = await startTarget({ status: 200, body: JSON.stringify(CATALOG) }, { status: 200, body });
+    const env = { CATALOG: `${site.url}/catalog.json?key=s3cret`, CATALOG_ALLOW_TARGETS: "127.0.0.1" };
+    const { code, stdout } = await hubhook(["catalog", "show", "pashto-speech"], { env });
+    expect([code, stdout]).toEqual([0, expect.stringContaining(`Stands in  ${site.url}/catalog.json?…:1:`)]);
+    const broken = await hubhook(["catalog", "ls"], { env });
+    expect([broken.code, broken.stderr]).toEqual([
+      1,
+      expect.stringContaining(`${site.url}/catalog.json?… has 1 error`),
+    ]);
+    expect(broken.stderr).not.toContain("s3cret");
+    const elsewhere = await hubhook(["catalog", "ls"], { env: { CATALOG: env.CATALOG } });
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      1,
+      expect.stringContaining("CATALOG_ALLOW_TARGETS may allow it"),
+    ]);
+    expect(elsewhere.stderr).not.toContain("s3cret");
   });
 
   it("must be named", async () => {
