@@ -3,65 +3,70 @@ import { isDate } from "./formats.ts";
 import { type Finder, markerFinder, readableUrl } from "./markers.ts";
 import { type Draft, foundText } from "./problem.ts";
 import type { RuleName } from "./rules.ts";
+import { Seen } from "./seen.ts";
 
-const NEEDS_MARKER = new Set(["model", "paper", "tool", "code", "project"]);
-
-type Field = "id" | "url" | "title";
-
-/** What resources must not share: by which rule, what makes two of them the same, and what is said. */
-const UNIQUE: Record<Field, { rule: RuleName; same(text: string): string; says: string }> = {
-  id: { rule: "duplicate-id", same: (id) => id, says: "this is already the id of" },
-  url: { rule: "duplicate-url", same: sameUrl, says: "this is also the address of" },
-  title: { rule: "near-duplicate-title", same: sameTitle, says: "this is nearly the title of" },
-};
-const FIELDS = Object.keys(UNIQUE) as Field[];
+const NEEDS_MARKER: ReadonlySet<unknown> = new Set(["model", "paper", "tool", "code", "project"]);
 
 /**
  * Looks at one resource after the other, whatever it is: what is broken elsewhere in it is no reason to keep silent.
  * Gives the problems of the one at the index; asked once for each, in order.
  */
 export function crossChecker(resources: readonly unknown[], markers: readonly string[]): (index: number) => Draft[] {
-  const seen = { id: new Set<string>(), url: new Set<string>(), title: new Set<string>() };
-  /** Made only where something is shared. */
-  const firsts: Partial<Record<Field, Map<string, number>>> = {};
+  const ids = new Seen(resources.length);
+  const urls = new Seen(resources.length);
+  const titles = new Seen(resources.length);
+  const shared = sharedFinder(resources);
   const named = markerFinder(markers);
 
   return (index) => {
-    const drafts: Draft[] = [];
     const resource = resources[index];
-    if (typeof resource !== "object" || resource === null) return drafts;
+    if (typeof resource !== "object" || resource === null) return [];
     const fields = resource as Record<string, unknown>;
-    for (const field of FIELDS) {
-      const text = fields[field];
-      if (typeof text !== "string") continue;
-      const { size } = seen[field];
-      const key = UNIQUE[field].same(text);
-      if (seen[field].add(key).size === size) drafts.push(shared(field, text, index, firstWith(field, key)));
-    }
-    if (NEEDS_MARKER.has(fields.category as string) && !isNamed(named, fields))
-      drafts.push({
-        rule: "no-marker",
-        path: ["resources", index],
-        message: `this ${fields.category} shows no marker of the language in its title, url or evidence`,
-        allowed: markers.join(", "),
-      });
+    const { id, url, title, category } = fields;
+    const drafts: Draft[] = [];
+    const add = (draft: Draft | null) => draft && drafts.push(draft);
+    if (typeof id === "string" && ids.again(id)) add(shared("id", id, index));
+    if (typeof url === "string" && urls.again(url, schemeEnd(url), pathEnd(url))) add(shared("url", url, index));
+    if (typeof title === "string" && titleAgain(titles, title)) add(shared("title", title, index));
+    if (NEEDS_MARKER.has(category) && !isNamed(named, fields)) add(noMarker(category, index, markers));
     return drafts;
   };
-
-  function firstWith(field: Field, key: string): number {
-    firsts[field] ??= firstIndexes(resources, field);
-    return firsts[field].get(key) ?? 0;
-  }
 }
 
-function shared(field: Field, text: string, index: number, first: number): Draft {
-  const { rule, says } = UNIQUE[field];
+function noMarker(category: unknown, index: number, markers: readonly string[]): Draft {
   return {
-    rule,
-    path: ["resources", index, field],
-    other: ["resources", first, field],
-    message: (line) => `${says} resources[${first}] (line ${line})`,
-    found: foundText(text),
+    rule: "no-marker",
+    path: ["resources", index],
+    message: `this ${category} shows no marker of the language in its title, url or evidence`,
+    allowed: markers.join(", "),
+  };
+}
+
+type Field = "id" | "url" | "title";
+
+/** What resources must not share, and what makes two texts the same. */
+const UNIQUE: Record<Field, { rule: RuleName; key(text: string): string; says: string }> = {
+  id: { rule: "duplicate-id", key: (id) => id, says: "this is already the id of" },
+  url: { rule: "duplicate-url", key: urlKey, says: "this is also the address of" },
+  title: { rule: "near-duplicate-title", key: titleKey, says: "this is nearly the title of" },
+};
+
+/** Looks for the first resource that really has the same, now that one seems to. */
+function sharedFinder(resources: readonly unknown[]): (field: Field, text: string, index: number) => Draft | null {
+  const firsts: Partial<Record<Field, Map<string, number>>> = {};
+  return (field, text, index) => {
+    const { rule, key, says } = UNIQUE[field];
+    firsts[field] ??= firstIndexes(resources, field);
+    const first = firsts[field].get(key(text)) ?? index;
+    // The numbers were equal and the texts are not.
+    if (first === index) return null;
+    return {
+      rule,
+      path: ["resources", index, field],
+      other: ["resources", first, field],
+      message: (line) => `${says} resources[${first}] (line ${line})`,
+      found: foundText(text),
+    };
   };
 }
 
@@ -70,7 +75,7 @@ function firstIndexes(resources: readonly unknown[], field: Field): Map<string, 
   for (const [index, resource] of resources.entries()) {
     const text = (resource as Record<string, unknown> | null)?.[field];
     if (typeof text !== "string") continue;
-    const key = UNIQUE[field].same(text);
+    const key = UNIQUE[field].key(text);
     if (!firsts.has(key)) firsts.set(key, index);
   }
   return firsts;
@@ -78,24 +83,41 @@ function firstIndexes(resources: readonly unknown[], field: Field): Map<string, 
 
 /** The evidence is its text, its address and the markers that were found. */
 function isNamed(named: Finder, { title, url, pashto_evidence }: Record<string, unknown>): boolean {
+  const inText = (text: unknown) => typeof text === "string" && named(text);
+  const inUrl = (text: unknown) => typeof text === "string" && named(readableUrl(text));
+  if (inText(title)) return true;
   const { evidence_text, evidence_url, markers } = (pashto_evidence ?? {}) as Record<string, unknown>;
-  const texts = [title, evidence_text, ...(Array.isArray(markers) ? markers : [])];
-  const isText = (one: unknown) => typeof one === "string";
-  return texts.filter(isText).some(named) || [url, evidence_url].filter(isText).some((one) => named(readableUrl(one)));
+  return inText(evidence_text) || (Array.isArray(markers) && markers.some(inText)) || inUrl(url) || inUrl(evidence_url);
+}
+
+/** Addresses are compared without their scheme, and without a slash at their end. */
+function schemeEnd(url: string): number {
+  return url.startsWith("https://") ? 8 : url.startsWith("http://") ? 7 : 0;
+}
+
+function pathEnd(url: string): number {
+  return url.endsWith("/") ? url.length - 1 : url.length;
 }
 
 /** The same for addresses that lead to the same place as a rule. */
-function sameUrl(url: string): string {
-  const [scheme = "", host = ""] = /^https?:\/\/([^/?#]*)/i.exec(url) ?? [];
-  const rest = url.slice(scheme.length, url.endsWith("/") ? -1 : undefined);
-  return `${host.toLowerCase()}${rest}`;
+function urlKey(url: string): string {
+  const rest = url.slice(schemeEnd(url), pathEnd(url));
+  const [host = ""] = /^[^/?#]*/.exec(rest) ?? [];
+  return `${host.toLowerCase()}${rest.slice(host.length)}`;
 }
+
+function titleAgain(titles: Seen, title: string): boolean {
+  return titles.againByLetters(title) ?? titles.again(titleKey(title).replace(NO_LETTERS, ""));
+}
+
+/** What does not count in ASCII when titles are compared by letters. */
+const NO_LETTERS = /[\0-/:-`{-\x7f]/g;
 
 /** What parts words, but for the single space that most often does and may stay. */
 const BETWEEN_WORDS = /[\p{P}\p{Z}\p{C}]{2,}|[\p{P}\p{C}]/gu;
 
 /** The same for titles that differ in case, punctuation, white space or compatibility forms only. */
-function sameTitle(title: string): string {
+function titleKey(title: string): string {
   const words = title.normalize("NFKC").toLowerCase().replace(BETWEEN_WORDS, " ").trim();
   return words === "" ? title : words;
 }

@@ -19,18 +19,16 @@ export interface DuplicateKey {
   first: number;
 }
 
-/** All keys of a parsed value: fewer than the text has where some came twice. */
-export function countKeys(value: unknown): number {
+/**
+ * All keys of a parsed value: fewer than the text has where some came twice. Infinity: it lies deeper than is allowed,
+ * or than a call stack bears.
+ */
+export function countKeys(value: unknown, maxDepth: number): number {
   if (typeof value !== "object" || value === null) return 0;
-  let count = 0;
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === "object") count += countKeys(item);
-    return count;
-  }
-  for (const key in value) {
-    const inside = (value as Record<string, unknown>)[key];
-    count += typeof inside === "object" ? 1 + countKeys(inside) : 1;
-  }
+  if (maxDepth === 0) return Number.POSITIVE_INFINITY;
+  const inside = Array.isArray(value) ? value : Object.values(value);
+  let count = Array.isArray(value) ? 0 : inside.length;
+  for (const one of inside) if (typeof one === "object") count += countKeys(one, maxDepth - 1);
   return count;
 }
 

@@ -51,9 +51,10 @@ export class FacetTable {
     this.#starts = new Uint32Array(resources.length + 1);
     const facetOf: number[] = [];
     const values: number[] = [];
+    /** Of each value: the last resource that has it. */
+    const lastWith: number[] = [];
     const seen = FACETS.map(() => new Map<string, number>());
     for (const [number, resource] of resources.entries()) {
-      const begin = values.length;
       for (const [facet, texts] of textsOf.entries())
         for (const text of texts(resource)) {
           let id = seen[facet]?.get(text);
@@ -62,7 +63,10 @@ export class FacetTable {
             seen[facet]?.set(text, id);
             facetOf[id] = facet;
           }
-          if (values.indexOf(id, begin) < 0) values.push(id);
+          // The same value twice counts once.
+          if (lastWith[id] === number) continue;
+          lastWith[id] = number;
+          values.push(id);
         }
       this.#starts[number + 1] = values.length;
     }

@@ -26,8 +26,11 @@ export interface ReadOptions {
   /** Beside public addresses: CIDR ranges, addresses and host names. */
   allowTargets: readonly string[];
   signal?: AbortSignal;
-  /** For tests and settings: of all that is done for one URL. */
+  /** Of all that is done for one URL: 60 s if nothing is said. */
   timeoutMs?: number;
+  /** 256 MB if nothing is said. */
+  maxBytes?: number;
+  /** Who looks up names. */
   lookup?: Lookup;
 }
 
@@ -56,17 +59,17 @@ export async function readIfChanged(
   options: ReadOptions,
   tag: string | null,
 ): Promise<{ bytes: Uint8Array; tag: string | null } | null> {
-  return isUrl(source) ? readUrl(source, options, tag) : { bytes: await readFile(source, options.signal), tag: null };
+  return isUrl(source) ? readUrl(source, options, tag) : { bytes: await readFile(source, options), tag: null };
 }
 
-async function readFile(path: string, signal?: AbortSignal): Promise<Uint8Array> {
+async function readFile(path: string, { signal, maxBytes }: ReadOptions): Promise<Uint8Array> {
   try {
     await using file = await open(path);
     // Its size is not asked: a device or a pipe has none that is true.
     const stream = file.createReadStream({ autoClose: false, ...(signal && { signal }) });
     // Called off before it is read, it fails while nobody listens yet.
     stream.on("error", () => {});
-    return await collect(stream, path);
+    return await collect(stream, path, maxBytes);
   } catch (error) {
     if (error instanceof CatalogUnreadable) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
@@ -81,24 +84,28 @@ const FILE_SENTENCES: Record<string, string> = {
 };
 
 /** @throws CatalogUnreadable when there is more than a catalog may have */
-export async function collect(stream: AsyncIterable<Uint8Array>, name: string): Promise<Uint8Array> {
+export async function collect(
+  stream: AsyncIterable<Uint8Array>,
+  name: string,
+  maxBytes = MAX_BYTES,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.length;
     // Leaving the loop ends the stream, and whatever would still come.
-    if (size > MAX_BYTES) throw tooLarge(name);
+    if (size > maxBytes) throw tooLarge(name, maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
 }
 
-function tooLarge(name: string): CatalogUnreadable {
-  return new CatalogUnreadable(`${name} is larger than the ${MAX_BYTES / 1e6} MB that are read`);
+function tooLarge(name: string, maxBytes: number): CatalogUnreadable {
+  return new CatalogUnreadable(`${name} is larger than the ${maxBytes / 1e6} MB that are read`);
 }
 
 async function readUrl(source: string, options: ReadOptions, tag: string | null) {
-  const { endpoint, timeoutMs = TIMEOUT_MS } = options;
+  const { endpoint, timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = options;
   const late = AbortSignal.timeout(timeoutMs);
   const signal = options.signal ? AbortSignal.any([late, options.signal]) : late;
   const hub = new URL(endpoint).origin;
@@ -108,7 +115,7 @@ async function readUrl(source: string, options: ReadOptions, tag: string | null)
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
       const response = await agents.get(url, { signal, token: url.origin === hub ? options.token : null, tag });
       const next = redirectOf(response, url);
-      if (!next) return response.statusCode === 304 ? null : await answerOf(response, url);
+      if (!next) return response.statusCode === 304 ? null : await answerOf(response, url, maxBytes);
       await response.body.dump({ limit: 1024 }).catch(() => {});
       url = next;
     }
@@ -140,7 +147,7 @@ class Agents {
   constructor(hub: string, { allowTargets, lookup }: ReadOptions) {
     const agent = (allow: readonly string[], loopback: boolean) => {
       const guard = { allow, loopback, setting: "CATALOG_ALLOW_TARGETS", connectTimeoutMs: CONNECT_TIMEOUT_MS, lookup };
-      return new Agent({ connect: guardedConnector(guard), maxResponseSize: MAX_BYTES + 1 });
+      return new Agent({ connect: guardedConnector(guard) });
     };
     this.#hub = hub;
     const { hostname } = new URL(hub);
@@ -177,12 +184,16 @@ function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, from: URL)
   return next;
 }
 
-async function answerOf(response: Dispatcher.ResponseData, url: URL) {
+async function answerOf(response: Dispatcher.ResponseData, url: URL, maxBytes: number) {
   const { etag } = response.headers;
-  return { bytes: await bodyOf(response, url), tag: typeof etag === "string" ? etag : null };
+  return { bytes: await bodyOf(response, url, maxBytes), tag: typeof etag === "string" ? etag : null };
 }
 
-async function bodyOf({ statusCode, headers, body }: Dispatcher.ResponseData, url: URL): Promise<Uint8Array> {
+async function bodyOf(
+  { statusCode, headers, body }: Dispatcher.ResponseData,
+  url: URL,
+  maxBytes: number,
+): Promise<Uint8Array> {
   const refuse = (problem: string) => {
     body.on("error", () => {}).destroy();
     return new CatalogUnreadable(`${shown(url)} ${problem}`);
@@ -191,11 +202,11 @@ async function bodyOf({ statusCode, headers, body }: Dispatcher.ResponseData, ur
   const encoding = headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     throw refuse(`is compressed (${encoding}) though that was not asked for`);
-  if (Number(headers["content-length"]) > MAX_BYTES) {
+  if (Number(headers["content-length"]) > maxBytes) {
     body.on("error", () => {}).destroy();
-    throw tooLarge(shown(url));
+    throw tooLarge(shown(url), maxBytes);
   }
-  return collect(body as AsyncIterable<Uint8Array>, shown(url));
+  return collect(body as AsyncIterable<Uint8Array>, shown(url), maxBytes);
 }
 
 const ADVICE: Record<number, string> = {
@@ -222,7 +233,6 @@ const SENTENCES: Record<string, string> = {
   UND_ERR_HEADERS_TIMEOUT: "it took too long to answer",
   UND_ERR_BODY_TIMEOUT: "it stopped in the middle",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "less came than was announced",
-  UND_ERR_RES_EXCEEDED_MAX_SIZE: `it is larger than the ${MAX_BYTES / 1e6} MB that are read`,
   ENOTFOUND: "there is no such host",
   EAI_AGAIN: "the host's name cannot be looked up now",
 };

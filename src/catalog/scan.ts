@@ -15,34 +15,40 @@ export const CLOSE_LIST = 0x5d;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 
-interface Shape {
-  /** Keys of all objects, those that come twice counted twice. */
-  keys: number;
-  /** Offset of the first bracket that lies deeper than is allowed; -1: none does. */
-  tooDeep: number;
+/** How many keys the text has, those counted twice that come twice. A few too many where strings look like keys. */
+export function keysIn(bytes: Buffer): number {
+  let keys = 0;
+  // The search is native, and quicker than any loop over bytes.
+  for (let at = bytes.indexOf(COLON); at >= 0; at = bytes.indexOf(COLON, at + 1)) {
+    let before = at - 1;
+    while ((bytes[before] ?? 0x21) <= 0x20) before--;
+    if (bytes[before] === QUOTE) keys++;
+  }
+  return keys;
 }
 
-export function shapeOf(bytes: Uint8Array, maxDepth: number): Shape {
+/** How many lists begin, and brackets that stand in strings. */
+export function listsIn(bytes: Buffer): number {
+  let lists = 0;
+  for (let at = bytes.indexOf(OPEN_LIST); at >= 0; at = bytes.indexOf(OPEN_LIST, at + 1)) lists++;
+  return lists;
+}
+
+/** Offset of the first bracket that lies deeper than is allowed; -1: none does. */
+export function tooDeepAt(bytes: Uint8Array, maxDepth: number): number {
   const { length } = bytes;
-  let keys = 0;
   let depth = 0;
   for (let at = 0; at < length; at++) {
     const byte = bytes[at] as number;
-    // "…"
-    if (byte === 0x22) {
-      at++;
-      for (let inside = bytes[at]; inside !== 0x22 && at < length; inside = bytes[++at]) if (inside === 0x5c) at++;
-    }
-    // :
-    else if (byte === 0x3a) keys++;
+    if (byte === 0x22) at = endOfString(bytes, at) - 1;
     // { [
     else if ((byte | 0x20) === 0x7b) {
-      if (++depth > maxDepth) return { keys, tooDeep: at };
+      if (++depth > maxDepth) return at;
     }
     // } ]
     else if ((byte | 0x20) === 0x7d) depth--;
   }
-  return { keys, tooDeep: -1 };
+  return -1;
 }
 
 /** The offset behind the string that begins here. */

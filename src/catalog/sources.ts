@@ -1,20 +1,19 @@
 /** The two vocabularies for sources, and the way from one to the other. */
 import { SOURCES, type Source, VOCABULARIES, type Vocabulary } from "./schema.ts";
 
-const places = new Map(
-  VOCABULARIES.map((vocabulary) => [
-    vocabulary,
-    new Map(SOURCES[vocabulary].map((word, place) => [word as string, place])),
-  ]),
+/** By their words. `other` stands in both at the same place. */
+const places = new Map<string, { vocabulary: Vocabulary | null; place: number }>(
+  VOCABULARIES.flatMap((vocabulary) =>
+    SOURCES[vocabulary].map(
+      (word, place) => [word, { vocabulary: word === "other" ? null : vocabulary, place }] as const,
+    ),
+  ),
 );
 
 /** The same source in the other words; undefined for what is in neither vocabulary. */
 export function translate(word: string, to: Vocabulary): Source | undefined {
-  for (const vocabulary of VOCABULARIES) {
-    const place = places.get(vocabulary)?.get(word);
-    if (place !== undefined) return SOURCES[to][place];
-  }
-  return undefined;
+  const known = places.get(word);
+  return known && SOURCES[to][known.place];
 }
 
 /**
@@ -25,9 +24,8 @@ export function vocabularyOf(resources: readonly unknown[]): Vocabulary | null {
   let first: Vocabulary | null = null;
   for (const resource of resources) {
     const word = (resource as { source?: unknown } | null)?.source;
-    if (typeof word !== "string" || word === "other") continue;
-    const vocabulary = VOCABULARIES.find((one) => places.get(one)?.has(word));
-    if (vocabulary === undefined) continue;
+    const vocabulary = places.get(word as string)?.vocabulary;
+    if (!vocabulary) continue;
     counts[vocabulary]++;
     first ??= vocabulary;
   }

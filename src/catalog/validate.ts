@@ -4,13 +4,15 @@
  * where there are problems.
  */
 import { isUtf8 } from "node:buffer";
+import type { z } from "zod";
 import { checkDate, checkVersion, crossChecker } from "./cross.ts";
 import { countKeys, findDuplicateKeys } from "./duplicate-keys.ts";
 import { explain } from "./explain.ts";
 import { excerptAt } from "./lines.ts";
 import { type Draft, type Problem, place } from "./problem.ts";
-import { MAX_BYTES, MAX_DEPTH, MAX_ITEMS, MAX_PROBLEMS } from "./rules.ts";
-import { shapeOf } from "./scan.ts";
+import { quickCheck } from "./quick.ts";
+import { MANY_LEVELS, MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS } from "./rules.ts";
+import { keysIn, listsIn, tooDeepAt } from "./scan.ts";
 import { type Catalog, frameSchema, resourceSchemas, type Vocabulary } from "./schema.ts";
 import { vocabularyOf } from "./sources.ts";
 import { findSyntaxProblem } from "./syntax.ts";
@@ -34,17 +36,21 @@ export interface ValidateOptions {
   /** Words for the language; none: nothing is looked for. */
   markers?: readonly string[];
   now?: Date;
+  /** Problems beyond so many are left out: 100,000 if nothing is said. */
+  maxProblems?: number;
   /** Told of resources as they are checked. */
   onProgress?: (progress: { done: number; total: number }) => void;
 }
 
+/** A resource lies in a list in the catalog. */
+const RESOURCE_DEPTH = 2;
 /** So many resources between two words on progress. */
 const STEP = 2_000;
 
 export function validateCatalog(input: Uint8Array | string, options: ValidateOptions = {}): Report {
-  const given = typeof input === "string" ? Buffer.from(input) : input;
+  const given = typeof input === "string" ? Buffer.from(input) : asBuffer(input);
   const bytes = withoutMark(given);
-  const findings = new Findings();
+  const findings = new Findings(options.maxProblems ?? MAX_PROBLEMS);
   if (bytes !== given) findings.add([BYTE_ORDER_MARK]);
   const parsed = parse(bytes);
   if ("problem" in parsed) {
@@ -55,8 +61,9 @@ export function validateCatalog(input: Uint8Array | string, options: ValidateOpt
   const resources = resourcesOf(value);
   const vocabulary = vocabularyOf(resources);
   checkFrame(value, options, findings);
-  checkResources(resources, vocabulary, options, findings);
-  if (countKeys(value) !== keys) findings.add(duplicateKeys(bytes));
+  const keysInside = checkResources(resources, vocabulary, options, findings);
+  const keysAround = countKeys(resources.length > 0 ? { ...(value as object), resources: [] } : value, MAX_DEPTH);
+  if (keysAround + keysInside !== keys) findings.add(hiddenProblems(bytes, findings.room + 1));
   const problems = findings.place(bytes, value);
   const bad = problems.some(({ severity }) => severity === "error");
   return { catalog: bad ? null : (value as Catalog), vocabulary, read: { resources: resources.length }, problems };
@@ -65,11 +72,16 @@ export function validateCatalog(input: Uint8Array | string, options: ValidateOpt
 /** What was found, up to the limit of a report. */
 class Findings {
   readonly #drafts: Draft[] = [];
+  readonly #most: number;
   #left = false;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** How many more may be added. */
   get room(): number {
-    return MAX_PROBLEMS - this.#drafts.length;
+    return this.#most - this.#drafts.length;
   }
 
   /** Something was left out already. */
@@ -99,13 +111,17 @@ const BYTE_ORDER_MARK: Draft = {
 };
 
 /** Nobody counts the mark as a column. */
-function withoutMark(bytes: Uint8Array): Uint8Array {
+function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
+function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 type Parsed = { value: unknown; keys: number } | { problem: Draft };
 
-function parse(bytes: Uint8Array): Parsed {
+function parse(bytes: Buffer): Parsed {
   if (bytes.length > MAX_BYTES) {
     const found = `${(bytes.length / 1e6).toFixed(1)} MB`;
     return {
@@ -113,13 +129,12 @@ function parse(bytes: Uint8Array): Parsed {
     };
   }
   if (!isUtf8(bytes)) return { problem: notUtf8(bytes) };
-  const { keys, tooDeep } = shapeOf(bytes, MAX_DEPTH);
-  if (tooDeep >= 0) {
-    const message = `brackets lie deeper in one another here than the ${MAX_DEPTH} levels that are read`;
-    return { problem: { rule: "too-deep", path: [], offset: tooDeep, message } };
-  }
+  const keys = keysIn(bytes);
+  // An object must have a key before anything can lie in it.
+  const tooDeep = keys + listsIn(bytes) > MANY_LEVELS ? tooDeepAt(bytes, MAX_DEPTH) : -1;
+  if (tooDeep >= 0) return { problem: tooDeepDraft(tooDeep) };
   try {
-    return { value: JSON.parse(textOf(bytes)), keys };
+    return { value: JSON.parse(bytes.toString("utf8")), keys };
   } catch (error) {
     const found = findSyntaxProblem(bytes) ?? { offset: 0, message: (error as Error).message };
     const excerpt = bytes.length > 0 ? { excerpt: excerptAt(bytes, found.offset) } : {};
@@ -127,16 +142,17 @@ function parse(bytes: Uint8Array): Parsed {
   }
 }
 
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+function tooDeepDraft(offset: number): Draft {
+  const message = `brackets lie deeper in one another here than the ${MAX_DEPTH} levels that are read`;
+  return { rule: "too-deep", path: [], offset, message };
 }
 
-function notUtf8(bytes: Uint8Array): Draft {
+function notUtf8(bytes: Buffer): Draft {
   const [first, second] = bytes;
   const wide =
     (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || first === 0 || second === 0;
   if (wide) return { rule: "encoding", path: [], offset: 0, message: "the file looks like UTF-16: save it as UTF-8" };
-  const text = textOf(bytes);
+  const text = bytes.toString("utf8");
   let offset = 0;
   let counted = 0;
   // A replacement character that stands in the file itself is none that the decoding put there.
@@ -150,8 +166,11 @@ function notUtf8(bytes: Uint8Array): Draft {
   return { rule: "encoding", path: [], offset, message, excerpt: excerptAt(bytes, offset) };
 }
 
-function duplicateKeys(bytes: Uint8Array): Draft[] {
-  return findDuplicateKeys(bytes, MAX_PROBLEMS + 1).map(({ path, offset, first }) => ({
+/** What the parsed value does not show: that the text is too deep, or has keys twice. */
+function hiddenProblems(bytes: Uint8Array, limit: number): Draft[] {
+  const tooDeep = tooDeepAt(bytes, MAX_DEPTH);
+  if (tooDeep >= 0) return [tooDeepDraft(tooDeep)];
+  return findDuplicateKeys(bytes, limit).map(({ path, offset, first }) => ({
     rule: "duplicate-key",
     path,
     offset,
@@ -174,44 +193,61 @@ function checkFrame(value: unknown, { against, now = new Date() }: ValidateOptio
   if (typeof updated_on === "string") findings.add(checkDate(updated_on, now));
 }
 
+/** Gives how many keys there are in all of them. */
 function checkResources(
   resources: readonly unknown[],
   vocabulary: Vocabulary | null,
   { markers = [], onProgress }: ValidateOptions,
   findings: Findings,
-): void {
+): number {
+  let keys = 0;
+  const quickKeys = quickCheck(vocabulary ?? "neutral");
   const schema = resourceSchemas[vocabulary ?? "neutral"];
   const cross = crossChecker(resources, markers);
   const total = resources.length;
   for (let index = 0; index < total && !findings.full; index++) {
     const value = resources[index];
-    const at = ["resources", index];
-    const long = longList(value);
-    if (long) findings.add([{ ...long, path: [...at, ...long.path] }]);
-    else {
-      const { error } = schema.safeParse(value);
-      if (error) findings.add(explain({ value, at, issues: error.issues, vocabulary }, findings.room + 1));
-    }
+    const good = quickKeys(value);
+    keys += good || countKeys(value, MAX_DEPTH - RESOURCE_DEPTH);
+    if (good === 0) findings.add(explained(value, index, schema, vocabulary, findings.room + 1));
     findings.add(cross(index));
     if (onProgress && (index % STEP === 0 || index === total - 1)) onProgress({ done: index + 1, total });
   }
+  return keys;
 }
 
-/** Each item of a list could be wrong in its turn: who sends a million must not fill the memory with what is wrong. */
-function longList(resource: unknown): Draft | undefined {
-  if (typeof resource !== "object" || resource === null) return undefined;
+function explained(
+  value: unknown,
+  index: number,
+  schema: z.ZodType,
+  vocabulary: Vocabulary | null,
+  limit: number,
+): Draft[] {
+  const issues = schema.safeParse(withShortLists(value, limit)).error?.issues ?? [];
+  return explain({ value, at: ["resources", index], issues, vocabulary }, limit);
+}
+
+/**
+ * Each item of a list could be wrong in its turn: who sends millions must not fill the memory with what is wrong. A
+ * list that is longer than a report ends so much behind its first wrong item.
+ */
+function withShortLists(resource: unknown, limit: number): unknown {
+  if (typeof resource !== "object" || resource === null) return resource;
   const { tags, tasks, pashto_evidence } = resource as Record<string, unknown>;
   const { markers } = (pashto_evidence ?? {}) as Record<string, unknown>;
-  const isLong = (list: unknown): list is unknown[] => Array.isArray(list) && list.length > MAX_ITEMS;
-  const found = (path: string[], { length }: unknown[]): Draft => ({
-    rule: "too-many",
-    path,
-    message: "this list is too long",
-    found: `a list of ${length}`,
-    allowed: `at most ${MAX_ITEMS} items`,
-  });
-  if (isLong(tags)) return found(["tags"], tags);
-  if (isLong(tasks)) return found(["tasks"], tasks);
-  if (isLong(markers)) return found(["pashto_evidence", "markers"], markers);
-  return undefined;
+  const isLong = (list: unknown): list is unknown[] => Array.isArray(list) && list.length > limit;
+  if (![tags, tasks, markers].some(isLong)) return resource;
+  const short = (list: unknown[], isWrong: (item: unknown) => boolean) =>
+    list.slice(0, list.findIndex(isWrong) + limit + 1);
+  return {
+    ...resource,
+    ...(isLong(tags) && { tags: short(tags, isNoText) }),
+    ...(isLong(tasks) && { tasks: short(tasks, isNoText) }),
+    ...(isLong(markers) && {
+      pashto_evidence: { ...(pashto_evidence as object), markers: short(markers, isNoMarker) },
+    }),
+  };
 }
+
+const isNoText = (item: unknown) => typeof item !== "string";
+const isNoMarker = (item: unknown) => typeof item !== "string" || item === "";

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "@jest/globals";
 import { CatalogUnreadable, type ReadOptions, readCatalogBytes } from "../../src/catalog/read.ts";
-import { MAX_BYTES } from "../../src/catalog/rules.ts";
 import { folderWith } from "../support/cli.ts";
 
 type Script = Record<string, (response: ServerResponse) => void>;
@@ -81,11 +80,17 @@ describe("a catalog in a file", () => {
   });
 
   it("without end is left at the limit", async () => {
-    expect(await refusal("/dev/zero")).toBe(`/dev/zero is larger than the ${MAX_BYTES / 1e6} MB that are read`);
+    expect(await refusal("/dev/zero", { maxBytes: 2e6 })).toBe("/dev/zero is larger than the 2 MB that are read");
   });
 });
 
 describe("a catalog at a URL", () => {
+  it("may be as large as the limit, and no larger", async () => {
+    await using here = await site({ "/": ok("x".repeat(1000)) });
+    expect(await read(`${here.url}/`, { maxBytes: 1000 })).toHaveLength(1000);
+    expect(await refusal(`${here.url}/`, { maxBytes: 999 })).toMatch(/is larger than/);
+  });
+
   it("is read, and asked for uncompressed", async () => {
     await using here = await site({ "/a?b=c": ok('{"a": "پ"}') });
     expect(await read(`${here.url}/a?b=c`)).toBe('{"a": "پ"}');
@@ -233,7 +238,7 @@ describe("a server that means no good", () => {
       go();
     };
     await using here = await site({ "/": pour });
-    expect(await refusal(`${here.url}/`)).toMatch(/is larger than the 256 MB/);
+    expect(await refusal(`${here.url}/`, { maxBytes: 2e6 })).toMatch(/is larger than the 2 MB/);
   });
 
   it("may send a bomb: what is compressed is not read", async () => {

@@ -159,7 +159,7 @@ describe("a catalog in its bounds", () => {
   it("breaks every rule of the schema by one of these", () => {
     const broken = new Set(bad.flatMap(([, , found]) => found.map((one) => one.split(" ")[0])));
     const schemaRules = ALL_RULES.slice(ALL_RULES.indexOf("unknown-key"), ALL_RULES.indexOf("duplicate-id"));
-    expect(schemaRules.filter((rule) => !broken.has(rule))).toEqual(["too-many"]);
+    expect(schemaRules.filter((rule) => !broken.has(rule))).toEqual([]);
   });
 });
 
@@ -250,10 +250,10 @@ describe("what our schema accepts", () => {
         else bad++;
         expect(accepted(value)).toBe(theirs);
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
     // Chance must try both.
-    expect(Math.min(good, bad)).toBeGreaterThan(200);
+    expect(Math.min(good, bad)).toBeGreaterThan(100);
   });
 
   it("is what zod accepts too", () => {

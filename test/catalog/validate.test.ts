@@ -299,10 +299,10 @@ describe("places", () => {
   });
 
   it("are found in a file that is one long line, in the order of the file", () => {
-    const many = Array.from({ length: 3000 }, (_, index) => resource(index, { tags: [], source: "x" }));
+    const many = Array.from({ length: 500 }, (_, index) => resource(index, { tags: [], source: "x" }));
     const text = JSON.stringify(catalog(many));
     const found = problemsOf(text);
-    expect(found).toHaveLength(6000);
+    expect(found).toHaveLength(1000);
     expect(found.every(({ line }) => line === 1)).toBe(true);
     expect(found.map(({ column }) => column)).toEqual(found.map(({ column }) => column).toSorted((a, b) => a - b));
     expect(text.slice((found.at(-1)?.column ?? 0) - 1)).toMatch(/^\[\]/);
