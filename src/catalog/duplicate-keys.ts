@@ -32,6 +32,9 @@ export function countKeys(value: unknown, maxDepth: number): number {
   return count;
 }
 
+/** Longer keys are cut in paths: each of many problems names the keys that it lies in. */
+const MAX_STEP = 200;
+
 /** The text must be well-formed, and no deeper than a call stack bears. */
 export function findDuplicateKeys(bytes: Uint8Array, limit: number): DuplicateKey[] {
   const found: DuplicateKey[] = [];
@@ -48,7 +51,7 @@ export function findDuplicateKeys(bytes: Uint8Array, limit: number): DuplicateKe
     while (bytes[at] !== CLOSE_OBJECT) {
       const keyEnd = endOfString(bytes, at);
       const key = stringAt(bytes, at, keyEnd);
-      path.push(key);
+      path.push(key.length > MAX_STEP ? `${key.slice(0, MAX_STEP)}…` : key);
       const first = seen.get(key);
       if (first === undefined) seen.set(key, at);
       else if (found.length < limit) found.push({ path: [...path], offset: at, first });

@@ -70,17 +70,14 @@ function draftOf(issue: z.core.$ZodIssue, path: Path, value: unknown, vocabulary
   if (found === undefined && key !== undefined)
     return { rule: "missing-key", path: path.slice(0, -1), message: `"${key}" is missing`, allowed };
   const common = { path, found: foundText(found), allowed };
-  if (issue.code === "invalid_type" || typeof found !== (issue.code === "invalid_value" ? "string" : typeof found))
+  const isNoWord = issue.code === "invalid_value" && typeof found !== "string";
+  if (issue.code === "invalid_type" || isNoWord)
     return { rule: "wrong-type", message: `this should be ${withArticle(fragment.type)}`, ...common };
-  if (issue.code === "invalid_value")
-    return key === "source"
-      ? wrongSource(String(found), common, vocabulary)
-      : {
-          rule: "not-allowed",
-          message: `this is no ${key}`,
-          ...common,
-          ...suggested(near(String(found), fragment.enum ?? [])),
-        };
+  if (issue.code === "invalid_value" && key === "source") return wrongSource(String(found), common, vocabulary);
+  if (issue.code === "invalid_value") {
+    const suggestion = near(String(found), fragment.enum ?? []);
+    return { rule: "not-allowed", message: `this is no ${key}`, ...common, ...suggested(suggestion) };
+  }
   if (issue.code === "too_small") return { rule: "too-few", message: "this list has too few items", ...common };
   const rule = (issue.code === "custom" ? issue.params?.rule : undefined) as keyof typeof SENTENCES | undefined;
   // A check that the schema has and this file does not know: still said, in the library's words.

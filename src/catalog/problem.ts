@@ -92,11 +92,14 @@ function pointerOf(path: Path): string {
   return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
+/** Each problem of a resource names it. */
+const MAX_ID = 200;
+
 function resourceIdOf([list, index]: Path, value: unknown): string | null {
   if (list !== "resources" || typeof index !== "number") return null;
   const resources = (value as { resources?: unknown } | null | undefined)?.resources;
   const id = Array.isArray(resources) ? (resources[index] as { id?: unknown } | null)?.id : null;
-  return typeof id === "string" ? id : null;
+  return typeof id === "string" ? id.slice(0, MAX_ID) : null;
 }
 
 /** As `resources[3].url`; the whole file is `$`. */

@@ -205,6 +205,15 @@ describe("files that would use up the machine", () => {
     expect(problemsOf(`{"resources": [${"1,".repeat(MAX_PROBLEMS)}1]}`)).toHaveLength(MAX_PROBLEMS + 1);
   });
 
+  it("have keys of any length, which are cut where many problems lie in one", () => {
+    const text = `{"${"k".repeat(100_000)}": {${'"a": 1,'.repeat(500)} "b": 1}}`;
+    const pointers = problemsOf(text)
+      .filter(({ rule }) => rule === "duplicate-key")
+      .map(({ pointer }) => pointer.length);
+    expect(pointers).toHaveLength(499);
+    expect(Math.max(...pointers)).toBeLessThan(250);
+  });
+
   it("have texts of any length, of which little is shown", () => {
     const [problem] = problemsOf(catalog([resource(1, { status: "x".repeat(1_000_000) })]));
     expect(problem?.found?.length).toBeLessThan(100);

@@ -24,6 +24,15 @@ const bad = `{
 }
 `;
 
+describe("hubhook catalog", () => {
+  it.each([[], ["validate"], ["convert"], ["schema"], ["rules"]])("%s --help shows examples", async (...verb) => {
+    const { code, stdout, stderr } = await hubhook(["catalog", ...verb, "--help"]);
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(stdout).toContain(`Usage: hubhook ${["catalog", ...verb].join(" ")}`);
+    expect(stdout).toContain("$ hubhook catalog");
+  });
+});
+
 describe("hubhook catalog validate", () => {
   it("says that the example is good", async () => {
     expect(await hubhook(["catalog", "validate", EXAMPLE])).toEqual({
