@@ -46,7 +46,7 @@ export function converse(leaving: string): Conversation {
   });
 
   async function nextLine(prompt: string): Promise<string> {
-    show(lines, prompt);
+    if (!left) show(lines, prompt);
     while (answers.length === 0 && !left) await new Promise<void>((resolve) => (wake = resolve));
     const line = answers.shift();
     if (line !== undefined) return line;

@@ -261,6 +261,15 @@ describe("hubhook catalog add at a terminal", () => {
     expect((await folder.read()).resources.at(-1)).toEqual(ADDED);
   });
 
+  onTerminal("takes the end of the input for leaving", async () => {
+    await using folder = await catalogFolder();
+    const typed = "https://github.com/me/pashto-nlp\nPashto NLP\n\u0004";
+    const { code, screen } = await atTerminal(["catalog", "add"], [["URL: ", typed]], { cwd: folder.path, env });
+    expect(code).toBe(1);
+    expect(screen).toMatch(/hubhook: nothing was added\n$/);
+    expect(await folder.read()).toEqual(CATALOG);
+  });
+
   const leaving = hasTerminal ? it.each : it.skip.each;
   leaving([0, 5, 11, 19])("leaves the file as it is on Ctrl-C (after %d answers)", async (after) => {
     await using folder = await catalogFolder();
