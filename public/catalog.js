@@ -72,6 +72,7 @@ function show(answer) {
     el("span", `Version ${plain(catalog.version)}`),
     el("span", `updated ${date(catalog.updated_on)}`),
   );
+  $("schema").href = `schemas/catalog.schema.json?sources=${catalog.vocabulary ?? "neutral"}`;
   $("results-title").textContent = isNarrow(search)
     ? `${number(total)} of ${resources(catalog.resources)}`
     : resources(total);
@@ -156,7 +157,7 @@ function tellLater(total) {
 function change(next, { typing = false } = {}) {
   search = next;
   writeAddress(search, { typing });
-  if (!typing) hidePanel();
+  hidePanel();
   fillForm();
   scrollToResults();
   void load();

@@ -186,89 +186,10 @@ function firstFrom<Value extends string | number>(
   return from;
 }
 
-interface Entries {
+/** What an index is made of, as index-writer.ts makes it. */
+export interface Entries {
   terms: string[];
   starts: Uint32Array;
   resources: Uint32Array;
   fields: Uint8Array;
-}
-
-/** Takes the words of one resource after the other, and gives what an index is made of. */
-export class IndexWriter {
-  readonly #ids = new Map<string, number>();
-  /** Of each word the number of its last resource, plus one, and the place of that entry. */
-  #lastOf = new Uint32Array(1024);
-  #placeOf = new Uint32Array(1024);
-  #count = 0;
-  #term = new Uint32Array(8192);
-  #resource = new Uint32Array(8192);
-  #fields = new Uint8Array(8192);
-
-  /** @param field below 8 */
-  add(resource: number, field: number, words: readonly string[]): void {
-    for (const word of words) {
-      const term = this.#idOf(word);
-      if (this.#lastOf[term] !== resource + 1) {
-        this.#lastOf[term] = resource + 1;
-        this.#placeOf[term] = this.#append(term, resource);
-      }
-      (this.#fields[this.#placeOf[term] as number] as number) |= 1 << field;
-    }
-  }
-
-  #idOf(word: string): number {
-    const known = this.#ids.get(word);
-    if (known !== undefined) return known;
-    const id = this.#ids.size;
-    this.#ids.set(word, id);
-    if (id >= this.#lastOf.length) {
-      this.#lastOf = grown(this.#lastOf);
-      this.#placeOf = grown(this.#placeOf);
-    }
-    return id;
-  }
-
-  #append(term: number, resource: number): number {
-    const place = this.#count++;
-    if (place >= this.#term.length) {
-      this.#term = grown(this.#term);
-      this.#resource = grown(this.#resource);
-      const fields = new Uint8Array(2 * this.#fields.length);
-      fields.set(this.#fields);
-      this.#fields = fields;
-    }
-    this.#term[place] = term;
-    this.#resource[place] = resource;
-    return place;
-  }
-
-  entries(): Entries {
-    const terms = [...this.#ids.keys()].sort();
-    const rankOf = new Uint32Array(terms.length);
-    for (const [rank, term] of terms.entries()) rankOf[this.#ids.get(term) ?? 0] = rank;
-    const starts = new Uint32Array(terms.length + 1);
-    for (let place = 0; place < this.#count; place++) {
-      const rank = rankOf[this.#term[place] as number] as number;
-      starts[rank + 1] = (starts[rank + 1] as number) + 1;
-    }
-    for (let rank = 0; rank < terms.length; rank++)
-      starts[rank + 1] = (starts[rank + 1] as number) + (starts[rank] as number);
-    const next = starts.slice();
-    const resources = new Uint32Array(this.#count);
-    const fields = new Uint8Array(this.#count);
-    for (let place = 0; place < this.#count; place++) {
-      const rank = rankOf[this.#term[place] as number] as number;
-      const to = next[rank] as number;
-      next[rank] = to + 1;
-      resources[to] = this.#resource[place] as number;
-      fields[to] = this.#fields[place] as number;
-    }
-    return { terms, starts, resources, fields };
-  }
-}
-
-function grown(array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(2 * array.length);
-  larger.set(array);
-  return larger;
 }

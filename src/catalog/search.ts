@@ -1,7 +1,8 @@
 /** Searching a catalog: every word must be found, the last one may be only begun, and a slip of the keyboard is forgiven. */
 import { type Facets, FacetTable, type Filters } from "./facets.ts";
+import { IndexWriter } from "./index-writer.ts";
 import { type Catalog, type Resource, VOCABULARIES } from "./schema.ts";
-import { Index, IndexWriter } from "./search-index.ts";
+import { Index } from "./search-index.ts";
 import { translate } from "./sources.ts";
 import { fold, wordsOf } from "./words.ts";
 
@@ -80,8 +81,8 @@ function* open(catalog: Catalog): Generator<void, CatalogSearch> {
   for (const [number, resource] of resources.entries()) {
     for (const [field, [, textOf]] of FIELDS.entries()) {
       const text = textOf(resource);
-      if (typeof text === "string") writer.add(number, field, wordsOf(text));
-      else for (const one of text ?? []) writer.add(number, field, wordsOf(one));
+      if (typeof text === "string") writer.add(number, field, text);
+      else for (const one of text ?? []) writer.add(number, field, one);
     }
     if (number % STEP === STEP - 1) yield;
   }

@@ -26,23 +26,28 @@ export function fold(text: string): string {
 /** The words of a text in their order, folded. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
+  eachWord(text, (within, start, end) => words.push(within.slice(start, end)));
+  return words;
+}
+
+/** The same without a string for each: every word is told as a part of another text. */
+export function eachWord(text: string, take: (within: string, start: number, end: number) => void): void {
   const lower = text.toLowerCase();
   let start = -1;
   let plain = true;
   for (let at = 0; at <= lower.length; at++) {
     const code = at < lower.length ? lower.charCodeAt(at) : SPACE;
-    const inside = code > 0x7f;
-    if (inside || (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)) {
+    const folds = code > 0x7f;
+    if (folds || (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39)) {
       if (start < 0) start = at;
-      if (inside) plain = false;
+      if (folds) plain = false;
     } else if (start >= 0) {
-      if (plain) words.push(lower.slice(start, Math.min(at, start + LONGEST)));
-      else words.push(...foldedWords(lower.slice(start, at)));
+      if (plain) take(lower, start, Math.min(at, start + LONGEST));
+      else for (const word of foldedWords(lower.slice(start, at))) take(word, 0, word.length);
       start = -1;
       plain = true;
     }
   }
-  return words;
 }
 
 const SPACE = 0x20;

@@ -93,6 +93,8 @@ describe("the search", () => {
     const { page, url } = await look();
     await page.getByRole("heading", { name: "4 resources", exact: true }).waitFor();
     await page.getByText("updated 31 January 2026").waitFor();
+    const schema = await page.getByRole("link", { name: "JSON Schema" }).getAttribute("href");
+    expect(schema).toBe("schemas/catalog.schema.json?sources=platform");
     await searchBox(page).pressSequentially("speech");
     await shows(page, ["Common Voice Pashto", "FLEURS"]);
     await page.getByRole("heading", { name: "2 of 4 resources" }).waitFor();
@@ -223,6 +225,15 @@ describe("one resource", () => {
     await panel.waitFor({ state: "hidden" });
     expect(page.url()).toBe(`${url}/catalog`);
     expect(await page.evaluate("document.activeElement.textContent")).toBe("FLEURS");
+  });
+
+  it("goes when one searches on", async () => {
+    const { page, url } = await look(undefined, "/catalog#fleurs");
+    await panelOf(page).waitFor();
+    await searchBox(page).fill("spelling");
+    await shows(page, ["A spelling dictionary"]);
+    expect(await panelOf(page).isVisible()).toBe(false);
+    expect(page.url()).toBe(`${url}/catalog?q=spelling`);
   });
 
   it("leads to all that share a value with it", async () => {
