@@ -1,21 +1,18 @@
 /**
  * Finds everything that is wrong with a catalog, each problem with its place in the file. What JSON.parse and the
- * schema do well is left to them; the text is walked once for keys that come twice, and places are looked for only
- * where there are problems.
+ * schema do well is left to them; the text itself is walked only where there are problems, to find their places.
  */
-import { isUtf8 } from "node:buffer";
 import type { z } from "zod";
 import { checkDate, checkVersion, crossChecker } from "./cross.ts";
-import { countKeys, findDuplicateKeys } from "./duplicate-keys.ts";
+import { countKeys } from "./duplicate-keys.ts";
 import { explain } from "./explain.ts";
-import { excerptAt } from "./lines.ts";
-import { type Draft, type Problem, place } from "./problem.ts";
+import { Findings } from "./findings.ts";
+import { hiddenProblems, readText } from "./parse.ts";
+import type { Draft, Problem } from "./problem.ts";
 import { quickCheck } from "./quick.ts";
-import { MANY_LEVELS, MAX_BYTES, MAX_DEPTH, MAX_PROBLEMS } from "./rules.ts";
-import { keysIn, listsIn, tooDeepAt } from "./scan.ts";
+import { MAX_DEPTH, MAX_PROBLEMS } from "./rules.ts";
 import { type Catalog, frameSchema, resourceSchemas, type Vocabulary } from "./schema.ts";
 import { vocabularyOf } from "./sources.ts";
-import { findSyntaxProblem } from "./syntax.ts";
 
 export type { Problem } from "./problem.ts";
 
@@ -48,15 +45,10 @@ const RESOURCE_DEPTH = 2;
 const STEP = 2_000;
 
 export function validateCatalog(input: Uint8Array | string, options: ValidateOptions = {}): Report {
-  const given = typeof input === "string" ? Buffer.from(input) : asBuffer(input);
-  const bytes = withoutMark(given);
+  const { bytes, problems: inText, parsed } = readText(input);
   const findings = new Findings(options.maxProblems ?? MAX_PROBLEMS);
-  if (bytes !== given) findings.add([BYTE_ORDER_MARK]);
-  const parsed = parse(bytes);
-  if ("problem" in parsed) {
-    findings.add([parsed.problem]);
-    return { catalog: null, vocabulary: null, read: null, problems: findings.place(bytes, null) };
-  }
+  findings.add(inText);
+  if (!parsed) return { catalog: null, vocabulary: null, read: null, problems: findings.place(bytes, null) };
   const { value, keys } = parsed;
   const resources = resourcesOf(value);
   const vocabulary = vocabularyOf(resources);
@@ -67,116 +59,6 @@ export function validateCatalog(input: Uint8Array | string, options: ValidateOpt
   const problems = findings.place(bytes, value);
   const bad = problems.some(({ severity }) => severity === "error");
   return { catalog: bad ? null : (value as Catalog), vocabulary, read: { resources: resources.length }, problems };
-}
-
-/** What was found, up to the limit of a report. */
-class Findings {
-  readonly #drafts: Draft[] = [];
-  readonly #most: number;
-  #left = false;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  /** How many more may be added. */
-  get room(): number {
-    return this.#most - this.#drafts.length;
-  }
-
-  /** Something was left out already. */
-  get full(): boolean {
-    return this.#left;
-  }
-
-  add(drafts: readonly Draft[]): void {
-    for (const draft of drafts) {
-      if (this.room > 0) this.#drafts.push(draft);
-      else this.#left = true;
-    }
-  }
-
-  place(bytes: Uint8Array, value: unknown): Problem[] {
-    const message = "there are more problems: they are left out";
-    if (this.#left) this.#drafts.push({ rule: "too-many-problems", path: [], offset: bytes.length, message });
-    return this.#drafts.length > 0 ? place(this.#drafts, bytes, value) : [];
-  }
-}
-
-const BYTE_ORDER_MARK: Draft = {
-  rule: "byte-order-mark",
-  path: [],
-  offset: 0,
-  message: "the file begins with a byte order mark: save it as UTF-8 without one",
-};
-
-/** Nobody counts the mark as a column. */
-function withoutMark(bytes: Buffer): Buffer {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
-}
-
-function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
-
-type Parsed = { value: unknown; keys: number } | { problem: Draft };
-
-function parse(bytes: Buffer): Parsed {
-  if (bytes.length > MAX_BYTES) {
-    const found = `${(bytes.length / 1e6).toFixed(1)} MB`;
-    return {
-      problem: { rule: "too-large", path: [], offset: 0, message: "the file is too large", found, allowed: "256 MB" },
-    };
-  }
-  if (!isUtf8(bytes)) return { problem: notUtf8(bytes) };
-  const keys = keysIn(bytes);
-  // An object must have a key before anything can lie in it.
-  const tooDeep = keys + listsIn(bytes) > MANY_LEVELS ? tooDeepAt(bytes, MAX_DEPTH) : -1;
-  if (tooDeep >= 0) return { problem: tooDeepDraft(tooDeep) };
-  try {
-    return { value: JSON.parse(bytes.toString("utf8")), keys };
-  } catch (error) {
-    const found = findSyntaxProblem(bytes) ?? { offset: 0, message: (error as Error).message };
-    const excerpt = bytes.length > 0 ? { excerpt: excerptAt(bytes, found.offset) } : {};
-    return { problem: { rule: "syntax", path: [], ...found, ...excerpt } };
-  }
-}
-
-function tooDeepDraft(offset: number): Draft {
-  const message = `brackets lie deeper in one another here than the ${MAX_DEPTH} levels that are read`;
-  return { rule: "too-deep", path: [], offset, message };
-}
-
-function notUtf8(bytes: Buffer): Draft {
-  const [first, second] = bytes;
-  const wide =
-    (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || first === 0 || second === 0;
-  if (wide) return { rule: "encoding", path: [], offset: 0, message: "the file looks like UTF-16: save it as UTF-8" };
-  const text = bytes.toString("utf8");
-  let offset = 0;
-  let counted = 0;
-  // A replacement character that stands in the file itself is none that the decoding put there.
-  for (let at = text.indexOf("\ufffd"); at >= 0; at = text.indexOf("\ufffd", at + 1)) {
-    offset += Buffer.byteLength(text.slice(counted, at));
-    counted = at;
-    if (bytes[offset] !== 0xef || bytes[offset + 1] !== 0xbf || bytes[offset + 2] !== 0xbd) break;
-  }
-  const byte = `0x${(bytes[offset] ?? 0).toString(16).padStart(2, "0")}`;
-  const message = `the byte ${byte} is not UTF-8: save the file as UTF-8`;
-  return { rule: "encoding", path: [], offset, message, excerpt: excerptAt(bytes, offset) };
-}
-
-/** What the parsed value does not show: that the text is too deep, or has keys twice. */
-function hiddenProblems(bytes: Uint8Array, limit: number): Draft[] {
-  const tooDeep = tooDeepAt(bytes, MAX_DEPTH);
-  if (tooDeep >= 0) return [tooDeepDraft(tooDeep)];
-  return findDuplicateKeys(bytes, limit).map(({ path, offset, first }) => ({
-    rule: "duplicate-key",
-    path,
-    offset,
-    other: first,
-    message: (line) => `the key "${path.at(-1)}" stands in this object already (line ${line}): only one can count`,
-  }));
 }
 
 function resourcesOf(value: unknown): readonly unknown[] {
