@@ -5,7 +5,8 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { type Change, type Changed, changed, Unchangeable } from "./change.ts";
-import { MAX_BYTES, type RuleName } from "./rules.ts";
+import { readText } from "./parse.ts";
+import { MAX_BYTES } from "./rules.ts";
 import type { Resource, Vocabulary } from "./schema.ts";
 import { type Problem, validateCatalog } from "./validate.ts";
 import { FileChanged, replaceFile } from "./write.ts";
@@ -96,14 +97,11 @@ function readRegular(file: string): Buffer {
   }
 }
 
-const UNREADABLE = new Set<RuleName>(["too-large", "encoding", "syntax", "too-deep"]);
-
 /** Only what could not even be read, or is none at all, is refused. */
 function brokenResources(bytes: Uint8Array, file: string, problems: Problem[]): unknown[] {
-  const unreadable = problems.filter(({ rule }) => UNREADABLE.has(rule));
-  if (unreadable.length > 0) throw new EditRefused(`${file} cannot be changed before it is mended`, unreadable);
-  // The decoder takes a byte order mark away, JSON.parse does not.
-  const { resources } = (JSON.parse(new TextDecoder().decode(bytes)) ?? {}) as { resources?: unknown };
+  const { parsed } = readText(bytes);
+  if (!parsed) throw new EditRefused(`${file} cannot be changed before it is mended`, problems);
+  const { resources } = (parsed.value ?? {}) as { resources?: unknown };
   if (Array.isArray(resources)) return resources;
   throw new EditRefused(`${file} is no catalog: it has no list of "resources"`, problems);
 }

@@ -71,10 +71,13 @@ export function withProblems(sentence: string, file: string, problems: readonly 
   return [`${sentence}${lines.length > 0 ? ":" : ""}`, ...lines, ...more].join("\n");
 }
 
-export function problemLine(file: string, { line, column, resource, path, message, suggestion }: Problem): string {
+export function problemLine(file: string, problem: Problem): string {
+  const { line, column, resource, path, message, found, allowed, suggestion } = problem;
   const where = `${pathText(path)}${resource === null ? "" : ` (${resource})`}`;
-  const meant = suggestion === undefined ? "" : `: did you mean ${suggestion}?`;
-  return harmless(`${file}:${line}:${column} ${where}: ${message}${meant}`);
+  const what = found === undefined ? message : `${message}, found ${found}`;
+  const allows = allowed === undefined ? "" : `; allowed: ${allowed}`;
+  const next = suggestion === undefined ? allows : `: did you mean ${suggestion}?`;
+  return harmless(`${file}:${line}:${column} ${where}: ${what}${next}`);
 }
 
 /** What is known of a resource that stands in a file, valid or not. */
