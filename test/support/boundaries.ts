@@ -53,6 +53,12 @@ const DOORS = [
   "catalog/search.ts",
   "catalog/write.ts",
   "catalog/convert.ts",
+  "catalog/search.ts",
+  "catalog/position.ts",
+  "catalog/stats.ts",
+  "catalog/diff.ts",
+  "catalog/draft.ts",
+  "catalog/edit.ts",
 ];
 const ENTRIES = ["index.ts", "cli/index.ts", "preflight.js"];
 const ROOMS = ["handlers", "receiver", "deliveries", "hub", "client", "catalog", "models", "publish", "cli"];
