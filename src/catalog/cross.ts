@@ -83,9 +83,10 @@ function firstIndexes(resources: readonly unknown[], field: Field): Map<string, 
 
 /** The evidence is its text, its address and the markers that were found. */
 function isNamed(named: Finder, { title, url, pashto_evidence }: Record<string, unknown>): boolean {
+  // Most often it is the title.
+  if (typeof title === "string" && named(title)) return true;
   const inText = (text: unknown) => typeof text === "string" && named(text);
   const inUrl = (text: unknown) => typeof text === "string" && named(readableUrl(text));
-  if (inText(title)) return true;
   const { evidence_text, evidence_url, markers } = (pashto_evidence ?? {}) as Record<string, unknown>;
   return inText(evidence_text) || (Array.isArray(markers) && markers.some(inText)) || inUrl(url) || inUrl(evidence_url);
 }
