@@ -92,10 +92,12 @@ export function proposalsFor(draft: Draft, { vocabulary, markers, isTaken }: Sur
 /** The place of the first resource that has this id, the same url or nearly the same title, as the rules have it. */
 export function twinOf(field: "id" | "url" | "title", draft: Draft, resources: readonly unknown[]): number | undefined {
   const all = [...resources, { [field]: draft[field] }];
-  const check = crossChecker(all, []);
-  const shared = all.map((_, index) => check(index)).at(-1);
-  const other = shared?.find(({ path }) => path.at(-1) === field)?.other;
-  return Array.isArray(other) ? other[1] : undefined;
+  let twin: number | undefined;
+  const check = crossChecker(all, [], ({ path, other }) => {
+    if (path[1] === resources.length && path[2] === field && Array.isArray(other)) twin = other[1];
+  });
+  for (const index of all.keys()) check(index);
+  return twin;
 }
 
 /** Nothing is wrong with any of these, so that what is found is about the field that is looked at. */
