@@ -9,27 +9,28 @@ const NEEDS_MARKER: ReadonlySet<unknown> = new Set(["model", "paper", "tool", "c
 
 /**
  * Looks at one resource after the other, whatever it is: what is broken elsewhere in it is no reason to keep silent.
- * Gives the problems of the one at the index; asked once for each, in order.
+ * Asked once for each index, in order; tells `found` what it finds.
  */
-export function crossChecker(resources: readonly unknown[], markers: readonly string[]): (index: number) => Draft[] {
+export function crossChecker(
+  resources: readonly unknown[],
+  markers: readonly string[],
+  found: (draft: Draft) => void,
+): (index: number) => void {
   const ids = new Seen(resources.length);
   const urls = new Seen(resources.length);
   const titles = new Seen(resources.length);
-  const shared = sharedFinder(resources);
+  const checkShared = sharedChecker(resources, found);
   const named = markerFinder(markers);
 
   return (index) => {
     const resource = resources[index];
-    if (typeof resource !== "object" || resource === null) return [];
+    if (typeof resource !== "object" || resource === null) return;
     const fields = resource as Record<string, unknown>;
     const { id, url, title, category } = fields;
-    const drafts: Draft[] = [];
-    const add = (draft: Draft | null) => draft && drafts.push(draft);
-    if (typeof id === "string" && ids.again(id)) add(shared("id", id, index));
-    if (typeof url === "string" && urls.again(url, schemeEnd(url), pathEnd(url))) add(shared("url", url, index));
-    if (typeof title === "string" && titleAgain(titles, title)) add(shared("title", title, index));
-    if (NEEDS_MARKER.has(category) && !isNamed(named, fields)) add(noMarker(category, index, markers));
-    return drafts;
+    if (typeof id === "string" && ids.again(id)) checkShared("id", id, index);
+    if (typeof url === "string" && urls.again(url, schemeEnd(url), pathEnd(url))) checkShared("url", url, index);
+    if (typeof title === "string" && titleAgain(titles, title)) checkShared("title", title, index);
+    if (NEEDS_MARKER.has(category) && !isNamed(named, fields)) found(noMarker(category, index, markers));
   };
 }
 
@@ -52,21 +53,21 @@ const UNIQUE: Record<Field, { rule: RuleName; key(text: string): string; says: s
 };
 
 /** Looks for the first resource that really has the same, now that one seems to. */
-function sharedFinder(resources: readonly unknown[]): (field: Field, text: string, index: number) => Draft | null {
+function sharedChecker(resources: readonly unknown[], found: (draft: Draft) => void) {
   const firsts: Partial<Record<Field, Map<string, number>>> = {};
-  return (field, text, index) => {
+  return (field: Field, text: string, index: number) => {
     const { rule, key, says } = UNIQUE[field];
     firsts[field] ??= firstIndexes(resources, field);
     const first = firsts[field].get(key(text)) ?? index;
     // The numbers were equal and the texts are not.
-    if (first === index) return null;
-    return {
+    if (first === index) return;
+    found({
       rule,
       path: ["resources", index, field],
       other: ["resources", first, field],
       message: (line) => `${says} resources[${first}] (line ${line})`,
       found: foundText(text),
-    };
+    });
   };
 }
 
@@ -83,9 +84,10 @@ function firstIndexes(resources: readonly unknown[], field: Field): Map<string, 
 
 /** The evidence is its text, its address and the markers that were found. */
 function isNamed(named: Finder, { title, url, pashto_evidence }: Record<string, unknown>): boolean {
+  // Most often it is the title.
+  if (typeof title === "string" && named(title)) return true;
   const inText = (text: unknown) => typeof text === "string" && named(text);
   const inUrl = (text: unknown) => typeof text === "string" && named(readableUrl(text));
-  if (inText(title)) return true;
   const { evidence_text, evidence_url, markers } = (pashto_evidence ?? {}) as Record<string, unknown>;
   return inText(evidence_text) || (Array.isArray(markers) && markers.some(inText)) || inUrl(url) || inUrl(evidence_url);
 }

@@ -52,7 +52,8 @@ export class Seen {
     const halves = this.#halves;
     const first = high === 0 && low === 0 ? 1 : high;
     for (let place = low & this.#mask; ; place = (place + 1) & this.#mask) {
-      const [there, beside] = [halves[2 * place], halves[2 * place + 1]];
+      const there = halves[2 * place];
+      const beside = halves[2 * place + 1];
       if (there === first && beside === low) return true;
       if (there !== 0 || beside !== 0) continue;
       halves[2 * place] = first;

@@ -85,14 +85,14 @@ function checkResources(
   let keys = 0;
   const quickKeys = quickCheck(vocabulary ?? "neutral");
   const schema = resourceSchemas[vocabulary ?? "neutral"];
-  const cross = crossChecker(resources, markers);
+  const checkCross = crossChecker(resources, markers, (draft) => findings.add([draft]));
   const total = resources.length;
   for (let index = 0; index < total && !findings.full; index++) {
     const value = resources[index];
     const good = quickKeys(value);
     keys += good || countKeys(value, MAX_DEPTH - RESOURCE_DEPTH);
     if (good === 0) findings.add(explained(value, index, schema, vocabulary, findings.room + 1));
-    findings.add(cross(index));
+    checkCross(index);
     if (onProgress && (index % STEP === 0 || index === total - 1)) onProgress({ done: index + 1, total });
   }
   return keys;
