@@ -339,6 +339,7 @@ export class Deliveries {
     const row = this.#runs.pending(id);
     if (!row) return false;
     const next = this.#runs.cancel(row);
+    this.#dispatcher.forgetHeld();
     if (next) this.#dispatcher.expect(row.receiver, next.due);
     return true;
   }

@@ -1,5 +1,6 @@
 import { type Ending, interrupted, makeAttempt, type RunningAttempt } from "./attempt.ts";
 import type { AttemptOutcome, DeliveryChange, MakeAttempt } from "./delivery.ts";
+import { Holding } from "./holding.ts";
 import { idToText } from "./ids.ts";
 import { type Lane, Lanes } from "./lanes.ts";
 import { type Ledger, RUNNING, stateName } from "./ledger.ts";
@@ -43,6 +44,10 @@ export class Dispatcher {
   readonly attempts: Record<AttemptOutcome, number> = { succeeded: 0, failed: 0, "timed out": 0, interrupted: 0 };
   readonly #parts: DispatcherParts;
   readonly #lanes: Lanes;
+  readonly #holding = new Holding();
+  /** Fresh deliveries up to this id were looked at; and how many. */
+  #lookedTo: number;
+  #looked = 0;
   readonly #running = new Map<number, Run>();
   /** Ended, and not on the disk yet. */
   readonly #unwritten = new Map<number, Run>();
@@ -59,6 +64,7 @@ export class Dispatcher {
       const limit = settings.perReceiver(ledger.receivers.nameOf(receiver));
       return Math.max(1, Math.min(limit ?? settings.concurrency, settings.concurrency));
     });
+    this.#lookedTo = ledger.counts.seenTo;
     for (const { receiver, due } of runs.receiversDue()) this.#lanes.expect(receiver, due);
   }
 
@@ -91,6 +97,12 @@ export class Dispatcher {
   /** The earliest due time of anything that waits; Infinity for none. */
   earliestDue(): number {
     return this.#lanes.earliest();
+  }
+
+  /** Inside the transaction: a fresh delivery is none any more, so what is held of them is read again. */
+  forgetHeld(): void {
+    this.#holding.clear();
+    this.#lookedTo = this.#parts.ledger.counts.seenTo;
   }
 
   /** These make no further attempt after the one that runs. */
@@ -135,6 +147,7 @@ export class Dispatcher {
   unclaimed(): void {
     const claims = this.#claims;
     this.#claims = [];
+    this.forgetHeld();
     const now = this.#parts.ledger.schedule.now();
     for (const { lane } of claims) {
       this.#leave(lane, now);
@@ -165,25 +178,56 @@ export class Dispatcher {
 
   #claimFresh(now: number): void {
     const { runs, ledger } = this.#parts;
+    this.#claimHeld(now);
     let looked = 0;
-    while (this.#free > 0 && ledger.counts.fresh > 0 && looked < LOOK_LIMIT) {
-      const candidates = runs.fresh(this.#free);
+    while (this.#free > 0 && ledger.counts.fresh > this.#holding.size && looked < LOOK_LIMIT) {
+      const candidates = runs.fresh(this.#lookedTo, this.#free);
       const last = candidates.at(-1);
       if (!last) break;
       looked += candidates.length;
-      ledger.counts.seenTo = last.id;
-      for (const candidate of candidates) {
-        const lane = this.#lanes.get(candidate.receiver);
-        const mayRun = lane.running < lane.limit && lane.nextDue > now;
-        const wait = mayRun ? this.#enter(lane) : 0;
-        if (mayRun && wait === 0) this.#take(candidate, lane);
-        else {
-          runs.park(candidate, now);
-          this.#lanes.expect(lane.receiver, now + wait);
-        }
+      this.#lookedTo = last.id;
+      for (const candidate of candidates) this.#look(candidate, now);
+    }
+    this.#looked += looked;
+    for (let late = this.#overdue(); late; late = this.#overdue()) this.#park(late, now, 0);
+    ledger.counts.seenTo = (this.#holding.oldest ?? this.#lookedTo + 1) - 1;
+    if (looked >= LOOK_LIMIT) this.#parts.wake();
+  }
+
+  #look(candidate: Candidate, now: number): void {
+    const lane = this.#lanes.get(candidate.receiver);
+    const mayRun = lane.nextDue > now && !this.#holding.has(lane.receiver);
+    const wait = mayRun && lane.running < lane.limit ? this.#enter(lane) : undefined;
+    if (wait === 0) this.#take(candidate, lane);
+    else if (wait !== undefined || lane.nextDue <= now || !this.#holding.add(candidate, this.#looked))
+      this.#park(candidate, now, wait ?? 0);
+  }
+
+  #claimHeld(now: number): void {
+    for (const receiver of this.#holding.receivers()) {
+      const lane = this.#lanes.get(receiver);
+      let wait = 0;
+      while (wait === 0 && this.#free > 0 && lane.running < lane.limit && this.#holding.has(receiver)) {
+        wait = this.#enter(lane);
+        const candidate = wait === 0 ? this.#holding.take(receiver) : undefined;
+        if (candidate) this.#take(candidate, lane);
+      }
+      // A closed gate may stay so for long: whatever waits at it waits in the schedule.
+      while (wait > 0 && this.#holding.has(receiver)) {
+        const candidate = this.#holding.take(receiver);
+        if (candidate) this.#park(candidate, now, wait);
       }
     }
-    if (looked >= LOOK_LIMIT) this.#parts.wake();
+  }
+
+  #overdue(): Candidate | undefined {
+    return this.#holding.takeOverdue(this.#looked);
+  }
+
+  /** Puts a fresh delivery among those that wait in the schedule: due now, but not looked at before `wait` is over. */
+  #park(candidate: Candidate, now: number, wait: number): void {
+    this.#parts.runs.park(candidate, now);
+    this.#lanes.expect(candidate.receiver, now + wait);
   }
 
   /** Takes what the gate lets in, up to `want`. `wait`: it let no more in; `all`: there is no more that is due. */

@@ -104,9 +104,9 @@ export class Runs {
     this.#cancel = database.prepare("UPDATE deliveries SET state = 5, due = NULL, finished = ? WHERE id = ?");
   }
 
-  /** The oldest deliveries that nobody has looked at yet. */
-  fresh(limit: number): Candidate[] {
-    return this.#fresh.all<Candidate>(this.#ledger.counts.seenTo, limit);
+  /** Deliveries that nobody has looked at yet, in order of arrival from the one after `id` on. */
+  fresh(id: number, limit: number): Candidate[] {
+    return this.#fresh.all<Candidate>(id, limit);
   }
 
   /** Deliveries of one receiver that are due, the longest due first. */
