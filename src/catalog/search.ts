@@ -79,11 +79,7 @@ function* open(catalog: Catalog): Generator<void, CatalogSearch> {
   const { resources } = catalog;
   const writer = new IndexWriter();
   for (const [number, resource] of resources.entries()) {
-    for (const [field, [, textOf]] of FIELDS.entries()) {
-      const text = textOf(resource);
-      if (typeof text === "string") writer.add(number, field, text);
-      else for (const one of text ?? []) writer.add(number, field, one);
-    }
+    write(writer, number, resource);
     if (number % STEP === STEP - 1) yield;
   }
   const weights = FIELDS.map(([weight]) => weight);
@@ -113,6 +109,14 @@ function* open(catalog: Catalog): Generator<void, CatalogSearch> {
       };
     },
   };
+}
+
+function write(writer: IndexWriter, number: number, resource: Resource): void {
+  for (const [field, [, textOf]] of FIELDS.entries()) {
+    const text = textOf(resource);
+    if (typeof text === "string") writer.add(number, field, text);
+    else for (const one of text ?? []) writer.add(number, field, one);
+  }
 }
 
 /** The numbers of a page in the order of the file. */
