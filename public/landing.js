@@ -42,7 +42,7 @@ async function load() {
   }
 }
 
-function show({ url, secret, endpoints = [], broken = [], notices = [], urlExpiresAt }) {
+function show({ url, secret, endpoints = [], broken = [], notices = [], urlExpiresAt, catalog }) {
   showBoard({ url, secret, endpoints, broken, urlExpiresAt });
   $("callouts").replaceChildren(
     ...(broken.length ? [brokenCallout(broken, endpoints.length)] : []),
@@ -50,6 +50,7 @@ function show({ url, secret, endpoints = [], broken = [], notices = [], urlExpir
     ...(urlExpiresAt ? [temporaryCallout(urlExpiresAt)] : []),
     ...notices.map((notice) => el("div.callout", el("p", notice))),
   );
+  $("catalog").hidden = !catalog;
   $("inspect").hidden = !endpoints.some(({ mode }) => mode === "background");
   $("count").textContent = endpoints.length ? String(endpoints.length) : "";
   const cards = endpoints.map((endpoint) => card(endpoint, { secret, several: endpoints.length > 1 }));

@@ -1,5 +1,6 @@
 /** The receiver: its mount order, which reads as a table of contents, and how it is started. */
 import express, { type Express } from "express";
+import type { ServedCatalog } from "./catalog/serve.ts";
 import { lazyWebhooks } from "./client/lazy.ts";
 import type { Config } from "./config.ts";
 import { answerErrors, answerUnknownPath } from "./http/answers.ts";
@@ -24,6 +25,8 @@ export interface AppOptions {
   ui: Ui;
   /** Where background deliveries are stored; null when no handler needs it. */
   inbox: Inbox | null;
+  /** null: no catalog is served. */
+  catalog: ServedCatalog | null;
   lifecycle: Lifecycle;
   /** Where the server is bound, once it is: known to no request before that. */
   address(): { url: string; host: string };
@@ -34,16 +37,18 @@ export interface App {
   status: Status;
 }
 
-export function createApp({ config, log, registry, ui, inbox, lifecycle, address }: AppOptions): App {
+export function createApp({ config, log, registry, ui, inbox, catalog, lifecycle, address }: AppOptions): App {
   const { secrets, bodyLimit, replyDeadlineMs, publicUrl } = config.receiver;
   const tally = new Tally();
   const status: Status = {
     registry,
     lifecycle,
     secret: secrets.length > 0,
+    catalog: catalog !== null,
     notices: inbox?.notice ? [inbox.notice] : [],
     publicUrl: () => publicUrl ?? (config.space ? `https://${config.space.host}` : address().url),
     troubles: () => inbox?.troubles() ?? [],
+    concerns: () => catalog?.concerns() ?? [],
   };
   const privately = new PrivateSurface({ secrets, local: () => isLoopback(address().host) });
   const { guard } = privately;
@@ -64,14 +69,15 @@ export function createApp({ config, log, registry, ui, inbox, lifecycle, address
   app.use(privately.routes());
   app.use(metricsRoutes({ tally, lifecycle, deliveries, guard }));
   app.use(deliveriesRoutes({ deliveries, guard, ending: lifecycle.closing }));
-  app.use(openApiRoutes(status));
+  if (catalog) app.use(catalog.routes(status.publicUrl));
+  app.use(openApiRoutes(status, catalog?.paths));
   app.use(pageRoutes(ui));
   app.use(answerUnknownPath("GET /api/endpoints lists the endpoints"));
   app.use(answerErrors(log));
   return { express: app, status };
 }
 
-type StartOptions = Omit<AppOptions, "address" | "inbox" | "lifecycle">;
+type StartOptions = Omit<AppOptions, "address" | "inbox" | "catalog" | "lifecycle">;
 
 export interface RunningReceiver {
   /** Where it listens, as `http://127.0.0.1:7860`. */
@@ -95,8 +101,9 @@ export async function startReceiver(options: StartOptions): Promise<RunningRecei
   const { host, port, shutdownGraceMs } = config.server;
   const lifecycle = new Lifecycle();
   const inbox = await openInboxIfNeeded(options);
+  const catalog = await openCatalogIfAsked(options);
   let bound = { url: `http://${host}:${port}`, host };
-  const { express, status } = createApp({ ...options, inbox, lifecycle, address: () => bound });
+  const { express, status } = createApp({ ...options, inbox, catalog, lifecycle, address: () => bound });
   let listening: Listening;
   try {
     listening = await listen(express, lifecycle, {
@@ -106,6 +113,7 @@ export async function startReceiver(options: StartOptions): Promise<RunningRecei
       variables: { host: "HOST", port: "PORT" },
     });
   } catch (error) {
+    await catalog?.live.close();
     await inbox?.deliveries.close();
     throw error;
   }
@@ -119,10 +127,12 @@ export async function startReceiver(options: StartOptions): Promise<RunningRecei
     idle: async () => {
       await lifecycle.idle();
       await inbox?.deliveries.idle();
+      await catalog?.live.idle();
     },
     close: async () => {
       const until = performance.now() + shutdownGraceMs;
       inbox?.deliveries.hold();
+      await catalog?.live.close();
       await listening.close(shutdownGraceMs);
       await inbox?.deliveries.close(Math.max(0, until - performance.now()));
     },
@@ -134,4 +144,11 @@ async function openInboxIfNeeded({ config, log, registry }: StartOptions): Promi
   if (!registry.list().some(({ mode }) => mode === "background")) return null;
   const { openInbox } = await import("./receiver/inbox.ts");
   return openInbox({ config, registry, surroundings: { log, hub: config.hub, webhooks: lazyWebhooks(config.hub) } });
+}
+
+async function openCatalogIfAsked({ config, log }: StartOptions): Promise<ServedCatalog | null> {
+  const { source } = config.catalog;
+  if (source === null) return null;
+  const { serveCatalog } = await import("./catalog/serve.ts");
+  return serveCatalog({ ...config.catalog, ...config.hub, source, log });
 }

@@ -146,6 +146,11 @@ export const variables = {
     HUB_JOBS_AT_ONCE: count.prefault("2"),
     HUB_JOB_TIMEOUT: wait.prefault("30m"),
   }),
+  extras: z.object({
+    CATALOG: z.string().optional(),
+    CATALOG_MARKERS: list.prefault("Pashto,Pukhto,Pakhto,Pushto,ps,ps_af,pus,pbt_Arab,پښتو,پشتو"),
+    CATALOG_ALLOW_TARGETS: list.prefault(""),
+  }),
   space: z.object({
     SPACE_ID: z.string().optional(),
     SPACE_HOST: z.string().optional(),
@@ -188,6 +193,7 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
   const deliveries = read(variables.deliveries);
   const hub = read(variables.hub);
   const embedded = read(variables.embeddedHub);
+  const extras = read(variables.extras);
   const space = read(variables.space);
   if (given.WEBHOOK_SECRET_PREVIOUS && !given.WEBHOOK_SECRET)
     problems.push("WEBHOOK_SECRET_PREVIOUS is set without WEBHOOK_SECRET: set the new secret there, or remove it");
@@ -250,6 +256,14 @@ export function loadConfig(env: Env = process.env, overrides: Env = {}) {
       jobTimeoutMs: embedded.HUB_JOB_TIMEOUT,
       /** Where the commands of Jobs are looked for. */
       jobPath: given.PATH ?? "/usr/local/bin:/usr/bin:/bin",
+    },
+    catalog: {
+      /** A file or a URL; null: no catalog is shown. */
+      source: extras.CATALOG ?? null,
+      /** Words for the language that the catalog is about. */
+      markers: extras.CATALOG_MARKERS,
+      /** Beside public addresses and the hub's: CIDR ranges, addresses and host names. */
+      allowTargets: extras.CATALOG_ALLOW_TARGETS,
     },
     /** Set by the Hub on a Space. */
     space: space.SPACE_HOST ? { id: space.SPACE_ID ?? null, host: space.SPACE_HOST } : null,

@@ -60,6 +60,11 @@ describe("the settings", () => {
         jobTimeoutMs: 1_800_000,
         jobPath: expect.any(String),
       },
+      catalog: {
+        source: null,
+        markers: ["Pashto", "Pukhto", "Pakhto", "Pushto", "ps", "ps_af", "pus", "pbt_Arab", "پښتو", "پشتو"],
+        allowTargets: [],
+      },
       space: null,
     });
   });
@@ -134,6 +139,14 @@ describe("the settings", () => {
     ["HUB_JOBS", "process", ({ embeddedHub }) => embeddedHub.jobs, "process"],
     ["HUB_JOBS_AT_ONCE", "7", ({ embeddedHub }) => embeddedHub.jobsAtOnce, 7],
     ["HUB_JOB_TIMEOUT", "1m", ({ embeddedHub }) => embeddedHub.jobTimeoutMs, 60_000],
+    [
+      "CATALOG",
+      "https://example.org/catalog.json",
+      ({ catalog }) => catalog.source,
+      "https://example.org/catalog.json",
+    ],
+    ["CATALOG_MARKERS", "Dari, prs", ({ catalog }) => catalog.markers, ["Dari", "prs"]],
+    ["CATALOG_ALLOW_TARGETS", "10.0.0.0/8,files", ({ catalog }) => catalog.allowTargets, ["10.0.0.0/8", "files"]],
     ["SPACE_HOST", "me-hooks.hf.space", ({ space }) => space, { id: null, host: "me-hooks.hf.space" }],
     ["SPACE_ID", "me/hooks", ({ space }) => space, null],
   ];

@@ -30,13 +30,18 @@ for (const stream of [process.stdout, process.stderr])
     gone.add(stream);
   });
 
-function write(stream: NodeJS.WriteStream, text: string): void {
+function write(stream: NodeJS.WriteStream, text: string | Uint8Array): void {
   if (!gone.has(stream)) stream.write(text);
 }
 
 /** A line of the result. */
 export function print(line: string): void {
   write(process.stdout, `${line}\n`);
+}
+
+/** A result that is a file: byte for byte, with no line end of ours. */
+export function printBytes(bytes: Uint8Array): void {
+  write(process.stdout, bytes);
 }
 
 /** A result as JSON: over several lines for people, one line for programs. */
@@ -54,6 +59,11 @@ function escaped(character: string): string {
 /** A sentence for the person, beside the result. */
 export function note(sentence: string): void {
   write(process.stderr, `${sentence}\n`);
+}
+
+/** How far something long has come, on a terminal only: each takes the place of the one before, null of the last. */
+export function noteProgress(text: string | null): void {
+  if (process.stderr.isTTY) write(process.stderr, `\r\u001b[K${text ?? ""}`);
 }
 
 export function noteError(sentence: string): void {

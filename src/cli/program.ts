@@ -46,6 +46,11 @@ export const commands: readonly CommandEntry[] = [
     staysUp: (args) => !args.includes("emit"),
   },
   {
+    name: "catalog",
+    summary: "keep a catalog of language resources",
+    load: () => import("./catalog.ts"),
+  },
+  {
     name: "completion",
     summary: "print the script that completes hubhook in a shell",
     load: () => import("./completion.ts"),
@@ -70,6 +75,7 @@ Examples:
   $ hubhook deliveries ls --state failed
   $ hubhook webhooks ls
   $ hubhook hub
+  $ hubhook catalog validate catalog.json
 
 Exit codes: 0 done, 1 failed, 2 wrong words.`;
 

@@ -7,11 +7,11 @@ import { lazyWebhooks } from "../client/lazy.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { HttpError, toError } from "../errors.ts";
 import { createLogger } from "../logger.ts";
+import { nearest } from "../nearest.ts";
 import type { Endpoint } from "../receiver/endpoint.ts";
 import { type LoadedHandlers, loadHandlers } from "../receiver/load-handlers.ts";
 import { runOnce } from "../receiver/run-once.ts";
 import { Failure, UsageError } from "./exit.ts";
-import { nearest } from "./nearest.ts";
 import { type Format, formatOption, keepConsoleOffResult, note, printJson } from "./output.ts";
 import { type SampleOptions, sampleFrom, sampleOptions } from "./sample.ts";
 

@@ -1,11 +1,11 @@
 /** The words that describe an event on the command line, and the payload they make. */
 import { type Command, Option } from "commander";
+import { nearest } from "../nearest.ts";
 import { documentedEventNames, isDocumentedEvent, scopes, scopeWithin } from "../protocol/events.ts";
 import { parseRepo, type RepoRef } from "../protocol/repo.ts";
 import { type CompletePayload, completePayload, type PartialPayload } from "../protocol/sample.ts";
 import { assign } from "./assign.ts";
 import { UsageError } from "./exit.ts";
-import { nearest } from "./nearest.ts";
 import { note } from "./output.ts";
 
 export interface SampleOptions {

@@ -1,7 +1,7 @@
 /** Which receiver or endpoint a command speaks to, and whether the secret goes along. */
 import type { Config } from "../config.ts";
+import { nearest } from "../nearest.ts";
 import { Failure, UsageError } from "./exit.ts";
-import { nearest } from "./nearest.ts";
 import { note } from "./output.ts";
 
 /** What the local receiver says of an endpoint. */

@@ -4,6 +4,7 @@ import { loadConfig } from "../config.ts";
 import { UsageError } from "./exit.ts";
 import { type Format, formatOption, printJson } from "./output.ts";
 import { version } from "./program.ts";
+import { quoted } from "./quoted.ts";
 import { reportMany, reportOne } from "./report.ts";
 import { type SampleOptions, sampleFrom, sampleOptions } from "./sample.ts";
 import { type Message, makeSender, type Sender, type Sent } from "./send.ts";
@@ -90,10 +91,6 @@ function withCommands({ message, names }: Undecided, event: string, options: Tri
   ];
   const command = `hubhook trigger ${words.map(quoted).join(" ")}`;
   return new UsageError([message, ...names.map((name) => `  ${command} --to ${name}`)].join("\n"));
-}
-
-function quoted(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
 function countOf(text: string): number {

@@ -1,15 +1,17 @@
 /** `GET /openapi.json`, from the schemas that check the requests. Made by the first who asks. */
 import { Router } from "express";
 import { z } from "zod";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { sendJson } from "../http/answers.ts";
 import { payloadSchema } from "../protocol/payload.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Status } from "./status.ts";
 
-export function openApiRoutes(status: Status): Router {
+/** @param others what other rooms answer here */
+export function openApiRoutes(status: Status, others: ZodOpenApiPathsObject = {}): Router {
   const routes = Router();
   routes.get("/openapi.json", async (request, response) => {
-    const document = await describeApi(status);
+    const document = await describeApi(status, others);
     sendJson(request, response, 200, JSON.stringify(document), { "Cache-Control": "no-store" });
   });
   return routes;
@@ -40,6 +42,7 @@ const endpointsSchema = z.object({
   ),
   broken: z.array(z.object({ file: z.string(), problem: z.string() })),
   notices: z.array(z.string()),
+  catalog: z.literal(true).optional(),
 });
 
 const readySchema = z.object({
@@ -52,7 +55,7 @@ const readySchema = z.object({
 const json = (schema: z.ZodType) => ({ content: { "application/json": { schema } } });
 const failure = (description: string) => ({ description, ...json(errorSchema) });
 
-async function describeApi({ registry, secret, publicUrl }: Status) {
+async function describeApi({ registry, secret, publicUrl }: Status, others: ZodOpenApiPathsObject) {
   const { createDocument } = await import("zod-openapi");
   const paths = Object.fromEntries(
     registry.list().map((endpoint) => [endpoint.path, { post: postEndpoint(endpoint) }]),
@@ -74,6 +77,7 @@ async function describeApi({ registry, secret, publicUrl }: Status) {
     },
     paths: {
       ...paths,
+      ...others,
       "/api/endpoints": {
         get: { security: [], responses: { 200: { description: "The endpoints", ...json(endpointsSchema) } } },
       },

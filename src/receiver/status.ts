@@ -8,12 +8,16 @@ export interface Status {
   registry: Registry;
   lifecycle: Lifecycle;
   secret: boolean;
+  /** Is a catalog of language resources shown at `/catalog`? */
+  catalog: boolean;
   /** Sentences that the owner should read, on the page too. */
   notices: string[];
   /** The address under which the world reaches the receiver; never taken from a request. */
   publicUrl(): string;
   /** Why the receiver cannot do its work now; empty when it can. */
   troubles(): string[];
+  /** What should be mended though deliveries are taken: told beside the troubles, and no reason to send none. */
+  concerns(): string[];
 }
 
 /** What `GET /api/endpoints` answers, for the landing page and for people's own pages. */
@@ -23,6 +27,8 @@ export interface EndpointsAnswer {
   endpoints: EndpointEntry[];
   broken: { file: string; problem: string }[];
   notices: string[];
+  /** Where a catalog is shown at `/catalog`. */
+  catalog?: true;
 }
 
 export interface EndpointEntry {
@@ -50,7 +56,7 @@ export function statusRoutes(status: Status): Router {
       ready: troubles.length === 0,
       endpoints: registry.list().length,
       running: lifecycle.running,
-      troubles,
+      troubles: [...troubles, ...status.concerns()],
     };
     sendJson(request, response, body.ready ? 200 : 503, JSON.stringify(body), NO_STORE);
   });
@@ -59,7 +65,7 @@ export function statusRoutes(status: Status): Router {
 
 const NO_STORE = { "Cache-Control": "no-store" };
 
-export function endpointsAnswer({ registry, secret, notices, publicUrl }: Status): EndpointsAnswer {
+export function endpointsAnswer({ registry, secret, catalog, notices, publicUrl }: Status): EndpointsAnswer {
   const url = publicUrl();
   const endpoints = registry.list().map(({ name, path, mode, on, repos, refs, description, file }) => ({
     name,
@@ -76,7 +82,7 @@ export function endpointsAnswer({ registry, secret, notices, publicUrl }: Status
     file: fileName(file),
     problem: withoutFolder(problem, file),
   }));
-  return { url, secret, endpoints, broken, notices };
+  return { url, secret, endpoints, broken, notices, ...(catalog && { catalog }) };
 }
 
 // The page is public: it names files, not where on the machine they lie.

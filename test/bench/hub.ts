@@ -165,6 +165,8 @@ async function stored(folder: string): Promise<Measure[]> {
 }
 
 const WATCHERS = 10_000;
+/** Events until V8 has the memory it wants. */
+const WARM_EVENTS = 5;
 
 async function fanOut(folder: string): Promise<Measure[]> {
   mkdirSync(folder);
@@ -179,17 +181,21 @@ async function fanOut(folder: string): Promise<Measure[]> {
   try {
     const before = (await hub.ask()).rss;
     const took: number[] = [];
-    let rss = before;
-    for (let round = 0; round < ROUNDS; round++) {
+    const resident: number[] = [];
+    for (let round = 0; round < 3 * WARM_EVENTS; round++) {
       const begun = performance.now();
       await post(hub.port, "/api/hub/events", event("me/m"));
       took.push(performance.now() - begun);
-      rss = Math.max(rss, (await hub.ask()).rss);
+      resident.push((await hub.ask()).rss);
     }
     const value = median(took);
+    // V8 takes what it likes at first. What leaks, or is kept for each delivery, goes on growing.
+    const warm = (resident[WARM_EVENTS - 1] ?? Number.NaN) / 1e6;
+    const last = { name: "memory after 150,000 deliveries", value: (resident.at(-1) ?? Number.NaN) / 1e6, unit: "MB" };
     return [
       { name: "one event to 10,000 webhooks, stored", value, unit: "ms", goal: "under 1 s", reached: value < 1000 },
-      { name: "memory added by it and its deliveries", value: (rss - before) / 1e6, unit: "MB" },
+      { name: "memory added by the first 50,000 deliveries", value: warm - before / 1e6, unit: "MB" },
+      against(last, "after 50,000", warm, { most: 1.1 }),
     ];
   } finally {
     await hub.stop();

@@ -2,6 +2,7 @@
  * `npm run bench [suite …]`: every figure beside one measured in the same run, since no two machines are alike and this
  * one may be busy. Results go to `test/bench/results`.
  */
+import { benchCatalog } from "./catalog.ts";
 import { benchDeliveries } from "./deliveries.ts";
 import { benchDurable } from "./durable.ts";
 import { benchHub } from "./hub.ts";
@@ -17,6 +18,7 @@ const suites: Record<string, () => Promise<Measure[]>> = {
   durable: benchDurable,
   deliveries: benchDeliveries,
   hub: benchHub,
+  catalog: benchCatalog,
 };
 
 const asked = process.argv.slice(2);

@@ -20,15 +20,18 @@ export interface Ended {
 interface Run {
   env?: Record<string, string>;
   cwd?: string;
+  /** Who runs it, where that is somebody else. */
+  uid?: number;
   /** What comes on standard input. */
   input?: string;
 }
 
 export type CliProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 
-export function spawnHubhook(args: string[], { env = {}, cwd = tmpdir() }: Run = {}): CliProcess {
+export function spawnHubhook(args: string[], { env = {}, cwd = tmpdir(), uid }: Run = {}): CliProcess {
   return spawn(process.execPath, [ENTRY, ...args], {
     cwd,
+    ...(uid !== undefined && { uid }),
     env: { PATH: process.env.PATH, HOME: cwd, ...env },
     stdio: ["pipe", "pipe", "pipe"],
     timeout: GIVE_UP_MS,

@@ -25,7 +25,7 @@ const inbox = openInbox({
   surroundings: { log, hub: config.hub, webhooks: lazyWebhooks(config.hub) },
 });
 const address = () => ({ url: "http://127.0.0.1", host: "127.0.0.1" });
-const app = createApp({ config, log, registry, ui: config.server.publicDir, inbox, lifecycle, address });
+const app = createApp({ config, log, registry, ui: config.server.publicDir, inbox, catalog: null, lifecycle, address });
 const { port } = await listen(app.express, lifecycle, {
   ...config.server,
   who: "The benchmark",
