@@ -91,7 +91,10 @@ export class WebhooksClient implements WebhooksApi {
     const path = pathOf(id);
     const changed = changedFields(changes);
     const before = await this.#webhook({ method: "GET", path, signal });
-    const body: Fields = { watched: before.watched, domains: before.domains, ...targetOf(before, changed), ...changed };
+    const { watched, domains } = before;
+    // An empty list might mean "none from now on" to a hub that has not told of its domains.
+    const kept: Fields = { watched, ...(domains.length > 0 && { domains }), ...targetOf(before, changed) };
+    const body: Fields = { ...kept, ...changed };
     return this.#send(path, body, signal);
   }
 

@@ -156,6 +156,12 @@ describe("what is sent", () => {
     expect(requests[1]?.body).toEqual({ watched: old.watched, ...body });
   });
 
+  it("an update names no domains where the hub told of none", async () => {
+    const before = { ...old, domains: undefined };
+    const requests = await sent({ webhook: before }, (client) => client.update(ID, { url: old.url }));
+    expect(requests[1]?.body).toEqual({ watched: old.watched, url: old.url });
+  });
+
   it("never updates over a webhook that it did not understand", async () => {
     await using scripted = await startScripted([json({ webhook: { ...old, watched: [{ type: "user" }] } })]);
     const error = await failureOf(scripted.client.update(ID, { secret: "x" }));
