@@ -94,7 +94,7 @@ export async function makeProgram(args: readonly string[], entries = commands): 
     .helpCommand("help [command]", "print help of a command")
     .option("--verbose", "show where an unexpected error comes from, and whom webhooks acts as")
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(oneSentence(text, commandNamed(args)?.name)) })
+    .configureOutput({ outputError: (text, write) => write(oneSentence(text, pathOf(program, args))) })
     .showHelpAfterError(false)
     .addHelpText("after", EXAMPLES);
   for (const { name, summary, hidden = false, load } of entries) {
@@ -109,13 +109,26 @@ export async function makeProgram(args: readonly string[], entries = commands): 
   return program;
 }
 
+/** The words that name a command, as `hubhook webhooks info`: its own help lists its options. */
+function pathOf(program: Command, args: readonly string[]): string {
+  const names = [program.name()];
+  let command = program;
+  for (const word of args.filter((arg) => !arg.startsWith("-"))) {
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (!next) break;
+    names.push(next.name());
+    command = next;
+  }
+  return names.join(" ");
+}
+
 /** Commander's `error: …` with its suggestion on a second line, as one sentence that says where to read on. */
-function oneSentence(text: string, command: string | undefined): string {
+function oneSentence(text: string, command: string): string {
   const [sentence = "", suggestion] = text
     .replace(/^error: /, "")
     .trim()
     .split("\n");
-  const next = suggestion?.replace(/^\((.*)\)$/, "$1") ?? `see \`hubhook ${command ? `${command} ` : ""}--help\``;
+  const next = suggestion?.replace(/^\((.*)\)$/, "$1") ?? `see \`${command} --help\``;
   return `hubhook: ${sentence.replace(/\.$/, "")}: ${next.charAt(0).toLowerCase()}${next.slice(1)}\n`;
 }
 
