@@ -51,9 +51,20 @@ export function urlProblem(text: string): string | null {
   return text.length > 2_048 ? "an address may have at most 2,048 characters" : null;
 }
 
-/** The address as it may be shown: people put secrets into its query, and elsewhere a password before its host. */
+/** Parameters of an address in which a secret is sent: the Hub's documentation allows it in place of the header. */
+const SECRET_PARAMETERS = "secret|token";
+const secretParameter = new RegExp(`^(?:${SECRET_PARAMETERS})$`, "i");
+const secretInQuery = new RegExp(`([?&](?:${SECRET_PARAMETERS})=)[^&#\\s]*`, "gi");
+
+/** The address as it may be shown: without a secret in its query, or a password before its host. */
 export function withoutSecret(url: string): string {
-  return url.replace(/([?&](?:secret|token)=)[^&#\s]*/gi, "$1***").replace(/(\/\/)[^/?#\s]+@/g, "$1***@");
+  return url.replace(secretInQuery, "$1***").replace(/(\/\/)[^/?#\s]+@/g, "$1***@");
+}
+
+/** The secrets of an address, as they are meant and as they are written. */
+export function secretsOf({ searchParams }: URL): string[] {
+  const secrets = [...searchParams].flatMap(([name, value]) => (secretParameter.test(name) ? value : []));
+  return [...secrets, ...secrets.map(encodeURIComponent)];
 }
 
 /** Shorter than this it is a word of the sentence rather than a secret, as the `any` that an open hub is given. */
