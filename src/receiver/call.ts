@@ -55,7 +55,7 @@ export class CallContext implements HandlerContext {
   }
 
   get headers(): Record<string, string> {
-    return withoutSecrets(this.#call.headers);
+    return headersToShow(this.#call.headers);
   }
 
   get hub() {
@@ -76,13 +76,17 @@ function handlerLog(log: Logger, names: object, keepLine: ((line: string) => voi
   return { error: write("error"), warn: write("warn"), info: write("info"), debug: write("debug") };
 }
 
-const PRIVATE_HEADERS = new Set([SECRET_HEADER, "authorization", "cookie", "proxy-authorization"]);
+const PRIVATE_HEADERS = [SECRET_HEADER, "authorization", "cookie", "proxy-authorization"];
+/** They tell of the way the bytes came and not of the event, and would be stored with every delivery. */
+const CONNECTION_HEADERS = ["connection", "keep-alive", "host", "content-length", "transfer-encoding", "te", "expect"];
+const LEFT_OUT = new Set([...PRIVATE_HEADERS, ...CONNECTION_HEADERS]);
 
-export function withoutSecrets(headers: IncomingHttpHeaders): Record<string, string> {
+/** What a handler may see, and what is kept of a delivery. */
+export function headersToShow(headers: IncomingHttpHeaders): Record<string, string> {
   const rest: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    if (!PRIVATE_HEADERS.has(name) && value !== undefined) rest[name] = Array.isArray(value) ? value.join(", ") : value;
+    if (!LEFT_OUT.has(name) && value !== undefined) rest[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   return rest;
 }

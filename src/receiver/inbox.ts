@@ -8,7 +8,7 @@ import type { Logger } from "../logger.ts";
 import { DELIVERY_ID_HEADER } from "../protocol/headers.ts";
 import { repoLabel, type WebhookPayload } from "../protocol/payload.ts";
 import { parsePayload } from "./body.ts";
-import { CallContext, type Surroundings, withoutSecrets } from "./call.ts";
+import { CallContext, headersToShow, type Surroundings } from "./call.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { Registry } from "./registry.ts";
 
@@ -27,7 +27,7 @@ export interface Inbox {
   readonly notice: string | null;
 }
 
-type Headers = Parameters<typeof withoutSecrets>[0];
+type Headers = Parameters<typeof headersToShow>[0];
 
 interface InboxOptions {
   config: Config;
@@ -64,7 +64,7 @@ export function openInbox({ config, registry, surroundings }: InboxOptions): Inb
         action: brief(payload.event.action),
         repo: brief(repoLabel(payload)),
         payload: text,
-        headers: withoutSecrets(headers),
+        headers: headersToShow(headers),
         rerun: endpoint.rerun,
       });
     },

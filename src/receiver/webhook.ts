@@ -35,7 +35,7 @@ export interface HandlerContext<Settings = unknown> {
   readonly attempt: number;
   /** Aborted when the process must end or the attempt has run out of time. */
   readonly signal: AbortSignal;
-  /** The request's headers, lower case, without the secret. */
+  /** The request's headers, lower case, without the secret and without those of the connection (`host`, `content-length`). */
   readonly headers: Readonly<Record<string, string>>;
   /** For `@huggingface/hub`: `listFiles({ repo, ...context.hub })`. */
   readonly hub: { readonly hubUrl: string; readonly accessToken?: string };
