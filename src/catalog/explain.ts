@@ -4,7 +4,7 @@ import { nearest } from "../nearest.ts";
 import { codePoints, isDate, isHttpUri } from "./formats.ts";
 import { jsonSchema } from "./json-schema.ts";
 import type { Path } from "./locate.ts";
-import { type Draft, foundText } from "./problem.ts";
+import { type Finding, foundText } from "./problem.ts";
 import type { RuleName } from "./rules.ts";
 import { SOURCES, type Vocabulary } from "./schema.ts";
 import { translate } from "./sources.ts";
@@ -31,8 +31,8 @@ export interface Explained {
 }
 
 /** At most `limit` problems. */
-export function explain({ value, at, issues, vocabulary }: Explained, limit: number): Draft[] {
-  const drafts: Draft[] = [];
+export function explain({ value, at, issues, vocabulary }: Explained, limit: number): Finding[] {
+  const findings: Finding[] = [];
   for (const issue of issues) {
     const inside = issue.path as Path;
     const path = [...at, ...inside];
@@ -41,15 +41,15 @@ export function explain({ value, at, issues, vocabulary }: Explained, limit: num
       const has = valueAt(value, inside) as object;
       // So many are no slips of the finger.
       const free = issue.keys.length > MANY ? [] : known.filter((one) => !Object.hasOwn(has, one));
-      for (const key of issue.keys.slice(0, limit - drafts.length)) drafts.push(unknownKey(path, key, known, free));
-    } else if (drafts.length < limit) drafts.push(draftOf(issue, path, value, vocabulary));
+      for (const key of issue.keys.slice(0, limit - findings.length)) findings.push(unknownKey(path, key, known, free));
+    } else if (findings.length < limit) findings.push(findingOf(issue, path, value, vocabulary));
   }
-  return drafts;
+  return findings;
 }
 
 const MANY = 100;
 
-function unknownKey(path: Path, key: string, known: readonly string[], free: readonly string[]): Draft {
+function unknownKey(path: Path, key: string, known: readonly string[], free: readonly string[]): Finding {
   return {
     rule: "unknown-key",
     path: [...path, key],
@@ -61,7 +61,7 @@ function unknownKey(path: Path, key: string, known: readonly string[], free: rea
   };
 }
 
-function draftOf(issue: z.core.$ZodIssue, path: Path, value: unknown, vocabulary: Vocabulary | null): Draft {
+function findingOf(issue: z.core.$ZodIssue, path: Path, value: unknown, vocabulary: Vocabulary | null): Finding {
   const inside = issue.path as Path;
   const key = inside.at(-1);
   const found = valueAt(value, inside);
@@ -100,7 +100,7 @@ const SENTENCES = {
   pattern: "this is not of the form",
 } as const satisfies Partial<Record<RuleName, string>>;
 
-function wrongSource(word: string, common: Pick<Draft, "path">, vocabulary: Vocabulary | null): Draft {
+function wrongSource(word: string, common: Pick<Finding, "path">, vocabulary: Vocabulary | null): Finding {
   const translated = vocabulary ? translate(word, vocabulary) : undefined;
   if (vocabulary && translated !== undefined) {
     const [this_, others] =
