@@ -6,6 +6,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { type Change, type Changed, changed, Unchangeable } from "./change.ts";
 import { readText } from "./parse.ts";
+import { errorsOf } from "./problem-line.ts";
 import { MAX_BYTES } from "./rules.ts";
 import type { Resource, Vocabulary } from "./schema.ts";
 import { type Problem, validateCatalog } from "./validate.ts";
@@ -68,22 +69,18 @@ export function openForEdit(file: string, { markers, now = () => new Date() }: E
       const { bytes: after, version } = changedFile(bytes, change, updatedOn, file);
       const report = validate(after);
       const fresh = notIn(problems, report.problems);
-      const errors = fresh.filter(isError);
+      const errors = errorsOf(fresh);
       if (errors.length > 0) throw new EditRefused(`nothing was written: ${file} would get new errors`, errors);
       return {
         change,
         version,
         updatedOn,
         warnings: fresh,
-        errors: report.problems.filter(isError).length,
+        errors: errorsOf(report.problems).length,
         write: () => replace(file, bytes, after),
       };
     },
   };
-}
-
-function isError({ severity }: Problem): boolean {
-  return severity === "error";
 }
 
 function readRegular(file: string): Buffer {

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { findDuplicateKeys } from "./duplicate-keys.ts";
 import { excerptAt } from "./lines.ts";
-import type { Finding } from "./problem.ts";
+import { type Finding, foundText } from "./problem.ts";
 import { MANY_LEVELS, MAX_BYTES, MAX_DEPTH } from "./rules.ts";
 import { keysIn, listsIn, tooDeepAt } from "./scan.ts";
 import { findSyntaxProblem } from "./syntax.ts";
@@ -95,6 +95,7 @@ export function hiddenProblems(bytes: Uint8Array, limit: number): Finding[] {
     path,
     offset,
     other: first,
-    message: (line) => `the key "${path.at(-1)}" stands in this object already (line ${line}): only one can count`,
+    message: (line) =>
+      `the key ${foundText(path.at(-1))} stands in this object already (line ${line}): only one can count`,
   }));
 }

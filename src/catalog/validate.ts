@@ -9,6 +9,7 @@ import { explain } from "./explain.ts";
 import { Findings } from "./findings.ts";
 import { hiddenProblems, readText } from "./parse.ts";
 import type { Finding, Problem } from "./problem.ts";
+import { errorsOf } from "./problem-line.ts";
 import { quickCheck } from "./quick.ts";
 import { MAX_DEPTH, MAX_PROBLEMS } from "./rules.ts";
 import { type Catalog, frameSchema, resourceSchemas, type Vocabulary } from "./schema.ts";
@@ -57,7 +58,7 @@ export function validateCatalog(input: Uint8Array | string, options: ValidateOpt
   const keysAround = countKeys(resources.length > 0 ? { ...(value as object), resources: [] } : value, MAX_DEPTH);
   if (keysAround + keysInside !== keys) findings.add(hiddenProblems(bytes, findings.room + 1));
   const problems = findings.place(bytes, value);
-  const bad = problems.some(({ severity }) => severity === "error");
+  const bad = errorsOf(problems).length > 0;
   return { catalog: bad ? null : (value as Catalog), vocabulary, read: { resources: resources.length }, problems };
 }
 

@@ -1,10 +1,10 @@
 /** `hubhook catalog convert`: the same catalog with its sources in the other words. */
 import { type Command, Option } from "commander";
 import { convertSources, NotConvertible } from "../catalog/convert.ts";
+import { counted } from "../catalog/problem-line.ts";
 import { VOCABULARIES, type Vocabulary } from "../catalog/schema.ts";
 import { FileChanged, replaceFile } from "../catalog/write.ts";
 import { loadConfig } from "../config.ts";
-import { counted } from "./catalog-report.ts";
 import { nameOf, readSource } from "./catalog-source.ts";
 import { Failure } from "./exit.ts";
 import { note, printBytes } from "./output.ts";

@@ -1,12 +1,11 @@
 /** Which catalog a command reads or changes: `--file`, else CATALOG. */
 import type { Command } from "commander";
-import { pathText } from "../catalog/problem.ts";
+import { counted, errorsOf, problemLine } from "../catalog/problem-line.ts";
 import { isUrl } from "../catalog/read.ts";
 import type { Catalog, Resource } from "../catalog/schema.ts";
 import { type Problem, type Report, validateCatalog } from "../catalog/validate.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { nearest } from "../nearest.ts";
-import { counted } from "./catalog-report.ts";
 import { nameOf, readSource, STDIN } from "./catalog-source.ts";
 import { Failure, UsageError } from "./exit.ts";
 import { harmless } from "./output.ts";
@@ -42,7 +41,7 @@ export async function readCatalog(source: string, config: Config): Promise<ReadC
   const bytes = await readSource(source, config);
   const { catalog, vocabulary, problems } = validateCatalog(bytes, { markers: config.catalog.markers });
   if (catalog) return { name, bytes, catalog, vocabulary };
-  const errors = problems.filter(({ severity }) => severity === "error");
+  const errors = errorsOf(problems);
   throw new Failure(withProblems(`${name} has ${counted(errors.length, "error")}`, name, errors));
 }
 
@@ -65,19 +64,10 @@ const SHOWN = 5;
 
 /** The sentence, and below it the first problems, each with its place. */
 export function withProblems(sentence: string, file: string, problems: readonly Problem[]): string {
-  const lines = problems.slice(0, SHOWN).map((problem) => `  ${problemLine(file, problem)}`);
+  const lines = problems.slice(0, SHOWN).map((problem) => `  ${harmless(problemLine(problem, file))}`);
   const rest = problems.length - lines.length;
   const more = rest > 0 ? [`  and ${rest} more: \`hubhook catalog validate\` shows all`] : [];
   return [`${sentence}${lines.length > 0 ? ":" : ""}`, ...lines, ...more].join("\n");
-}
-
-export function problemLine(file: string, problem: Problem): string {
-  const { line, column, resource, path, message, found, allowed, suggestion } = problem;
-  const where = `${pathText(path)}${resource === null ? "" : ` (${resource})`}`;
-  const what = found === undefined ? message : `${message}, found ${found}`;
-  const allows = allowed === undefined ? "" : `; allowed: ${allowed}`;
-  const next = suggestion === undefined ? allows : `: did you mean ${suggestion}?`;
-  return harmless(`${file}:${line}:${column} ${where}: ${what}${next}`);
 }
 
 /** What is known of a resource that stands in a file, valid or not. */

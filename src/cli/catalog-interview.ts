@@ -9,11 +9,11 @@ import {
   twinOf,
 } from "../catalog/draft.ts";
 import type { EditableCatalog } from "../catalog/edit.ts";
+import { counted } from "../catalog/problem-line.ts";
 import type { Problem } from "../catalog/validate.ts";
 import { converse, NEEDED, type Objection } from "./ask.ts";
 import { answered, FIELDS, type Field, textOf } from "./catalog-fields.ts";
 import { type Found, idsOf } from "./catalog-file.ts";
-import { counted } from "./catalog-report.ts";
 import { harmless, note } from "./output.ts";
 
 /** What the new resource is written into. */

@@ -1,12 +1,12 @@
 /** `hubhook catalog ls` and `search`: resources of a catalog as a table. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Filters } from "../catalog/facets.ts";
+import { counted } from "../catalog/problem-line.ts";
 import type { Resource } from "../catalog/schema.ts";
 import { CATEGORIES, SOURCES, STATUSES } from "../catalog/schema.ts";
 import { openSearch } from "../catalog/search.ts";
 import { nearest } from "../nearest.ts";
 import { type FileOptions, readNamedCatalog, readOption } from "./catalog-file.ts";
-import { counted } from "./catalog-report.ts";
 import { lineWidth, note, paint, print, printJson } from "./output.ts";
 import { type Column, tableLines } from "./table.ts";
 

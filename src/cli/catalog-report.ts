@@ -1,12 +1,12 @@
 /** Problems of a catalog: for people, for programs, and as annotations of a GitHub workflow. */
-import { type Problem, pathText } from "../catalog/problem.ts";
-import type { Report } from "../catalog/validate.ts";
+import { errorsOf, whereText } from "../catalog/problem-line.ts";
+import type { Problem, Report } from "../catalog/validate.ts";
 import { nameOf, STDIN } from "./catalog-source.ts";
 import { harmless, paint, print, printJson } from "./output.ts";
 
-export type Format = "text" | "json" | "github";
+export type ReportFormat = "text" | "json" | "github";
 
-export function reportProblems(source: string, report: Report, format: Format): void {
+export function reportProblems(source: string, report: Report, format: ReportFormat): void {
   const { problems } = report;
   if (format === "json") printJson(asJson(source, report));
   else if (format === "github") for (const problem of problems) print(asAnnotation(source, problem));
@@ -14,7 +14,7 @@ export function reportProblems(source: string, report: Report, format: Format): 
 }
 
 function asJson(source: string, { problems, vocabulary, read }: Report): object {
-  const errors = problems.filter(({ severity }) => severity === "error").length;
+  const errors = errorsOf(problems).length;
   return {
     file: source,
     valid: errors === 0,
@@ -27,11 +27,10 @@ function asJson(source: string, { problems, vocabulary, read }: Report): object 
 }
 
 function printProblem(source: string, problem: Problem): void {
-  const { severity, line, column, path, resource, rule, message, found, allowed, suggestion, excerpt } = problem;
+  const { severity, line, column, rule, message, found, allowed, suggestion, excerpt } = problem;
   const tone = severity === "error" ? "red" : "yellow";
   const where = paint("bold", harmless(`${nameOf(source)}:${line}:${column}`));
-  const what = `${harmless(pathText(path))}${resource === null ? "" : ` (${harmless(resource)})`}`;
-  print(`${where} ${paint(tone, severity)} ${paint("cyan", rule)} ${what}`);
+  print(`${where} ${paint(tone, severity)} ${paint("cyan", rule)} ${harmless(whereText(problem))}`);
   print(`  ${harmless(message)}`);
   if (found !== undefined) print(`  found    ${harmless(found)}`);
   if (allowed !== undefined) print(`  allowed  ${harmless(allowed)}`);
@@ -42,9 +41,9 @@ function printProblem(source: string, problem: Problem): void {
 
 /** A workflow command, in which these characters have a meaning. */
 function asAnnotation(source: string, problem: Problem): string {
-  const { severity, line, column, path, resource, rule, message, found, allowed, suggestion } = problem;
+  const { severity, line, column, rule, message, found, allowed, suggestion } = problem;
   const text = [
-    `${pathText(path)}${resource === null ? "" : ` (${resource})`}: ${message}`,
+    `${whereText(problem)}: ${message}`,
     ...(found === undefined ? [] : [`found ${found}`]),
     ...(allowed === undefined ? [] : [`allowed: ${allowed}`]),
     ...(suggestion === undefined ? [] : [`did you mean ${suggestion}?`]),
@@ -60,9 +59,4 @@ function escaped(text: string): string {
 
 function escapedProperty(text: string): string {
   return escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
-}
-
-/** `1 error`, `2 errors`. */
-export function counted(count: number, thing: string): string {
-  return `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 }

@@ -1,8 +1,8 @@
 /** `hubhook catalog stats`: what a catalog holds, in numbers. */
 import type { Command } from "commander";
+import { counted } from "../catalog/problem-line.ts";
 import { type Counts, statsOf } from "../catalog/stats.ts";
 import { type FileOptions, readNamedCatalog, readOption } from "./catalog-file.ts";
-import { counted } from "./catalog-report.ts";
 import { type Format, formatOption, harmless, paint, print, printJson } from "./output.ts";
 import { displayWidth } from "./table.ts";
 

@@ -1,15 +1,16 @@
 /** `hubhook catalog validate`: all problems of a catalog at once, each with its place. */
 import { type Command, Option } from "commander";
+import { counted, errorsOf } from "../catalog/problem-line.ts";
 import { type Report, validateCatalog } from "../catalog/validate.ts";
 import { type Config, loadConfig } from "../config.ts";
-import { counted, type Format, reportProblems } from "./catalog-report.ts";
+import { type ReportFormat, reportProblems } from "./catalog-report.ts";
 import { nameOf, readSource, STDIN } from "./catalog-source.ts";
 import { Failure, UsageError } from "./exit.ts";
 import { noteProgress, print } from "./output.ts";
 
 interface ValidateOptions {
   against?: string;
-  format: Format;
+  format: ReportFormat;
   strict?: true;
 }
 
@@ -63,7 +64,7 @@ async function validate(source: string, options: ValidateOptions): Promise<void>
 
 /** @throws Failure when there is too much wrong */
 function conclude(source: string, report: Report, { format, strict }: ValidateOptions): void {
-  const errors = report.problems.filter(({ severity }) => severity === "error").length;
+  const errors = errorsOf(report.problems).length;
   const warnings = report.problems.length - errors;
   const counts = [
     ...(errors > 0 ? [counted(errors, "error")] : []),

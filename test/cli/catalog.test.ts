@@ -69,6 +69,17 @@ describe("hubhook catalog validate", () => {
     expect(stdout).not.toContain("\u202e");
   });
 
+  it("lets nothing from the file begin a line, where a workflow would take it for a command", async () => {
+    const id = '"id": "a\\n::error::b"';
+    const twice = '"c\\n::error::d": 1, "c\\n::error::d": 2';
+    const input = good.replace(/"id": "[^"]*"/, `${id}, ${twice}`);
+    for (const format of ["text", "github"]) {
+      const { stdout } = await hubhook(["catalog", "validate", "-", "--format", format], { input });
+      expect(stdout).toContain("duplicate-key");
+      expect(stdout).not.toMatch(/^::error::/m);
+    }
+  });
+
   it("takes warnings as failures with --strict only", async () => {
     await using folder = await folderWith({ "a.json": doubtful });
     const lax = await hubhook(["catalog", "validate", "a.json"], { cwd: folder.path });
