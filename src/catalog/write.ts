@@ -17,11 +17,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import type { Span } from "./scan.ts";
 
-/** What stands from `start` to `end` (offsets in bytes) becomes `text`. */
-export interface Edit {
-  start: number;
-  end: number;
+/** What stands there (offsets in bytes) becomes `text`. */
+export interface Edit extends Span {
   text: string;
 }
 
