@@ -94,7 +94,7 @@ export async function makeProgram(args: readonly string[], entries = commands): 
     .helpCommand("help [command]", "print help of a command")
     .option("--verbose", "show where an unexpected error comes from, and whom webhooks acts as")
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(oneSentence(text, commandNamed(args)?.name)) })
+    .configureOutput({ outputError: (text, write) => write(oneSentence(text, namedIn(program, args))) })
     .showHelpAfterError(false)
     .addHelpText("after", EXAMPLES);
   for (const { name, summary, hidden = false, load } of entries) {
@@ -109,13 +109,24 @@ export async function makeProgram(args: readonly string[], entries = commands): 
   return program;
 }
 
+/** The words of the command and the verbs that the arguments begin with, as `hubhook catalog validate`. */
+function namedIn(program: Command, args: readonly string[]): string {
+  let [command, names] = [program, program.name()];
+  for (const word of args) {
+    const verb = command.commands.find((one) => one.name() === word);
+    if (verb) [command, names] = [verb, `${names} ${word}`];
+    else if (!word.startsWith("-")) break;
+  }
+  return names;
+}
+
 /** Commander's `error: …` with its suggestion on a second line, as one sentence that says where to read on. */
-function oneSentence(text: string, command: string | undefined): string {
+function oneSentence(text: string, command: string): string {
   const [sentence = "", suggestion] = text
     .replace(/^error: /, "")
     .trim()
     .split("\n");
-  const next = suggestion?.replace(/^\((.*)\)$/, "$1") ?? `see \`hubhook ${command ? `${command} ` : ""}--help\``;
+  const next = suggestion?.replace(/^\((.*)\)$/, "$1") ?? `see \`${command} --help\``;
   return `hubhook: ${sentence.replace(/\.$/, "")}: ${next.charAt(0).toLowerCase()}${next.slice(1)}\n`;
 }
 
