@@ -1,4 +1,4 @@
-/** Which catalog a command reads or changes: `--file`, else CATALOG. */
+/** Which catalog a command reads or changes: `--file`, else CATALOG; where it is all that is named, `--file` may be left out. */
 import type { Command } from "commander";
 import { counted, errorsOf, problemLine } from "../catalog/problem-line.ts";
 import { isUrl } from "../catalog/read.ts";
@@ -9,6 +9,7 @@ import { nearest } from "../nearest.ts";
 import { nameOf, readSource, STDIN } from "./catalog-source.ts";
 import { Failure, UsageError } from "./exit.ts";
 import { harmless } from "./output.ts";
+import { quoted } from "./quoted.ts";
 
 export interface FileOptions {
   file?: string;
@@ -16,6 +17,11 @@ export interface FileOptions {
 
 export function readOption(command: Command): Command {
   return command.option("--file <file>", "the catalog: a file, a URL, or - for standard input (default: CATALOG)");
+}
+
+/** For verbs that are about the whole catalog and nothing in it. */
+export function readArgument(command: Command): Command {
+  return readOption(command.argument("[file]", "the catalog, as after --file"));
 }
 
 export function writeOption(command: Command): Command {
@@ -31,9 +37,16 @@ export interface ReadCatalog {
 }
 
 /** @throws UsageError when none is named, Failure when it cannot be read or has errors */
-export async function readNamedCatalog({ file }: FileOptions): Promise<ReadCatalog> {
+export async function readNamedCatalog(options: FileOptions): Promise<ReadCatalog> {
   const config = loadConfig();
-  return readCatalog(file ?? config.catalog.source ?? missing(), config);
+  return readCatalog(sourceOf(options, config), config);
+}
+
+/** @throws UsageError when none is named, or one twice */
+export function sourceOf({ file }: FileOptions, config: Config, argument?: string): string {
+  if (argument !== undefined && file !== undefined)
+    throw new UsageError("the catalog is named twice: name it with --file or without");
+  return argument ?? file ?? config.catalog.source ?? missing();
 }
 
 export async function readCatalog(source: string, config: Config): Promise<ReadCatalog> {
@@ -42,7 +55,7 @@ export async function readCatalog(source: string, config: Config): Promise<ReadC
   const { catalog, vocabulary, problems } = validateCatalog(bytes, { markers: config.catalog.markers });
   if (catalog) return { name, bytes, catalog, vocabulary };
   const errors = errorsOf(problems);
-  throw new Failure(withProblems(`${name} has ${counted(errors.length, "error")}`, name, errors));
+  throw new Failure(withProblems(`${name} has ${counted(errors.length, "error")}`, source, errors));
 }
 
 /** The file that a command may change. @throws UsageError */
@@ -60,13 +73,19 @@ function missing(): never {
   throw new UsageError("say which catalog is meant: --file catalog.json, or set CATALOG");
 }
 
+/** The command that shows all that is wrong with it. */
+export function validating(source: string): string {
+  return `\`hubhook catalog validate ${quoted(source === STDIN ? source : nameOf(source))}\``;
+}
+
 const SHOWN = 5;
 
 /** The sentence, and below it the first problems, each with its place. */
-export function withProblems(sentence: string, file: string, problems: readonly Problem[]): string {
+export function withProblems(sentence: string, source: string, problems: readonly Problem[]): string {
+  const file = nameOf(source);
   const lines = problems.slice(0, SHOWN).map((problem) => `  ${harmless(problemLine(problem, file))}`);
   const rest = problems.length - lines.length;
-  const more = rest > 0 ? [`  and ${rest} more: \`hubhook catalog validate\` shows all`] : [];
+  const more = rest > 0 ? [`  and ${rest} more: ${validating(source)} shows all`] : [];
   return [`${sentence}${lines.length > 0 ? ":" : ""}`, ...lines, ...more].join("\n");
 }
 
@@ -83,7 +102,7 @@ export function placeOf(id: string, resources: readonly unknown[], file: string)
   if (place === undefined) throw new Failure(noSuch(id, idsOf(resources), file));
   if (places.length === 1) return place;
   throw new Failure(
-    `${counted(places.length, "resource")} of ${file} have the id "${id}": give each its own first (\`hubhook catalog validate ${file}\` says where they stand)`,
+    `${counted(places.length, "resource")} of ${file} have the id "${id}": give each its own first (${validating(file)} says where they stand)`,
   );
 }
 

@@ -16,7 +16,7 @@ export function reportProblems(source: string, report: Report, format: ReportFor
 function asJson(source: string, { problems, vocabulary, read }: Report): object {
   const errors = errorsOf(problems).length;
   return {
-    file: source,
+    file: nameOf(source),
     valid: errors === 0,
     vocabulary,
     resources: read?.resources ?? null,
@@ -48,7 +48,12 @@ function asAnnotation(source: string, problem: Problem): string {
     ...(allowed === undefined ? [] : [`allowed: ${allowed}`]),
     ...(suggestion === undefined ? [] : [`did you mean ${suggestion}?`]),
   ].join("\n");
-  const place = { ...(source !== STDIN && { file: source }), line: String(line), col: String(column), title: rule };
+  const place = {
+    ...(source !== STDIN && { file: nameOf(source) }),
+    line: String(line),
+    col: String(column),
+    title: rule,
+  };
   const properties = Object.entries(place).map(([name, value]) => `${name}=${escapedProperty(value)}`);
   return harmless(`::${severity} ${properties.join(",")}::${escaped(text)}`);
 }

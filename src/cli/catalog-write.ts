@@ -2,7 +2,7 @@
 import { type Change, type EditableCatalog, EditRefused, openForEdit, type Plan } from "../catalog/edit.ts";
 import { counted, problemLine } from "../catalog/problem-line.ts";
 import type { Config } from "../config.ts";
-import { withProblems } from "./catalog-file.ts";
+import { validating, withProblems } from "./catalog-file.ts";
 import { Failure } from "./exit.ts";
 import { type Format, harmless, note, print, printJson } from "./output.ts";
 
@@ -44,8 +44,5 @@ export function reportWritten(
   if (format === "json") printJson({ ...facts, written: true, version, updated_on: updatedOn });
   else print(`${said}; ${file} is version ${version} of ${updatedOn}`);
   for (const warning of warnings) note(harmless(`warning: ${problemLine(warning, file)}`));
-  if (errors > 0)
-    note(
-      `${file} has ${counted(errors, "error")} from before: \`hubhook catalog validate ${file}\` shows what to mend.`,
-    );
+  if (errors > 0) note(`${file} has ${counted(errors, "error")} from before: ${validating(file)} shows what to mend.`);
 }

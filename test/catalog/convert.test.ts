@@ -4,7 +4,7 @@ import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { convertSources, NotConvertible } from "../../src/catalog/convert.ts";
 import { SOURCES, VOCABULARIES } from "../../src/catalog/schema.ts";
-import { edited, FileChanged, replaceFile } from "../../src/catalog/write.ts";
+import { edited, FileUnwritable, replaceFile } from "../../src/catalog/write.ts";
 import { catalog, resource } from "../support/catalog.ts";
 import { folderWith } from "../support/cli.ts";
 
@@ -97,7 +97,7 @@ describe("a file is replaced", () => {
   it("not when it changed meanwhile, or went away", async () => {
     await using folder = await folderWith({ "a.json": "theirs" });
     const file = join(folder.path, "a.json");
-    await expect(replaceFile(file, Buffer.from("ours"), Buffer.from("old"))).rejects.toThrow(FileChanged);
+    await expect(replaceFile(file, Buffer.from("ours"), Buffer.from("old"))).rejects.toThrow(FileUnwritable);
     expect(await readFile(file, "utf8")).toBe("theirs");
     await expect(replaceFile(join(folder.path, "b.json"), Buffer.from("ours"), Buffer.from("old"))).rejects.toThrow();
     expect(await readdir(folder.path)).toEqual(["a.json"]);
