@@ -60,7 +60,7 @@ async function publish(sha: string, context: Context) {
   const { catalog, errors, warnings } = inspect(bytes, before, context);
   if (!catalog) {
     const title = "The catalog has errors and was not published";
-    await report(errors, context, "discussions", (text) => ({ title, description: text, pullRequest: false }));
+    await report(errors, sha, context, "discussions", (text) => ({ title, description: text, pullRequest: false }));
     return { errors: errors.length };
   }
   // In one step: whoever reads the file meanwhile sees the old one or the new one, never a part.
@@ -74,7 +74,7 @@ async function check(sha: string, pullRequest: string, context: Context) {
   const before = await readFile(context.settings.CATALOG).catch(() => null);
   const { catalog, errors, warnings } = inspect(await fetchCatalog(sha, context), before, context);
   if (catalog) return { version: catalog.version, warnings };
-  await report(errors, context, `discussions/${pullRequest}/comment`, (comment) => ({ comment }));
+  await report(errors, sha, context, `discussions/${pullRequest}/comment`, (comment) => ({ comment }));
   return { errors: errors.length };
 }
 
@@ -98,6 +98,7 @@ const REPORTED = 20;
 
 async function report(
   errors: Problem[],
+  sha: string,
   { settings, hub, signal, log }: Context,
   path: string,
   bodyOf: (text: string) => object,
@@ -109,7 +110,7 @@ async function report(
   if (!hub.accessToken) throw new PermanentError("CATALOG_REPORT=comment needs HF_TOKEN, a token that may write there");
   // Messages quote the file: inside a block of code nothing of it is a link, a picture or a call to somebody.
   const quoted = lines.join("\n").replaceAll("`", "'");
-  const text = `\`${settings.CATALOG_PATH.replaceAll("`", "'")}\` has ${counted(errors.length, "error")}:\n\n\`\`\`text\n${quoted}\n\`\`\`\n`;
+  const text = `\`${settings.CATALOG_PATH.replaceAll("`", "'")}\` of commit ${sha} has ${counted(errors.length, "error")}:\n\n\`\`\`text\n${quoted}\n\`\`\`\n`;
   const { api } = repoUrls({ type: "dataset", name: settings.CATALOG_REPO }, hub.hubUrl);
   const response = await fetch(`${api}/${path}`, {
     method: "POST",

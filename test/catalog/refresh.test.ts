@@ -145,7 +145,7 @@ describe("the handler that keeps a catalog up to date", () => {
     expect(path).toBe("/api/datasets/me/catalog/discussions");
     expect(body).toMatchObject({ title: expect.stringMatching(/was not published/), pullRequest: false });
     const { description } = body as { description: string };
-    expect(description).toMatch(/2 errors/);
+    expect(description).toContain(`of commit ${sha(2)} has 2 errors`);
     expect(description).toMatch(/huggingfce/);
     // What the file says stays inside the block.
     expect(description.split("```")).toHaveLength(3);
