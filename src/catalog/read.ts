@@ -215,8 +215,13 @@ function parsed(source: string): URL {
   throw new CatalogUnreadable(`"${source}" is no address: write it as https://example.org/catalog.json`);
 }
 
+/** How a file or a URL is named to people. */
+export function nameOf(source: string): string {
+  return isUrl(source) && URL.canParse(source) ? shown(new URL(source)) : source;
+}
+
 /** Without what may be secret in it. */
-export function shown({ origin, pathname, search }: URL): string {
+function shown({ origin, pathname, search }: URL): string {
   return `${origin}${pathname}${search && "?…"}`;
 }
 
