@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import { nearest } from "../nearest.ts";
 import { codePoints, isDate, isHttpUri } from "./formats.ts";
+import { slug } from "./ids.ts";
 import { jsonSchema } from "./json-schema.ts";
 import type { Path } from "./locate.ts";
 import { type Finding, foundText } from "./problem.ts";
@@ -137,15 +138,7 @@ function mended(rule: keyof typeof SENTENCES, key: string | number | undefined, 
     return isDate(date) ? date : undefined;
   }
   if (rule !== "pattern") return undefined;
-  if (key === "id")
-    return (
-      text
-        .normalize("NFKD")
-        .toLowerCase()
-        .replace(/\p{M}/gu, "")
-        .replace(/[^a-z0-9._]+/g, "-")
-        .replace(/^[-._]+|-+$/g, "") || undefined
-    );
+  if (key === "id") return slug(text) || undefined;
   const [, numbers = ""] = /^\s*v?(\d+(?:\.\d+){0,2})\s*$/i.exec(text) ?? [];
   return numbers === "" ? undefined : [...numbers.split("."), "0", "0"].slice(0, 3).join(".");
 }

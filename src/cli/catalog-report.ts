@@ -39,6 +39,12 @@ function printProblem(source: string, problem: Problem): void {
   print("");
 }
 
+/** As `platforms as sources`: which words a file has for them. */
+export function sourcesText(vocabulary: Report["vocabulary"]): string {
+  const words = { neutral: "neutral sources", platform: "platforms as sources" };
+  return vocabulary ? words[vocabulary] : "sources that both vocabularies have";
+}
+
 /** A workflow command, in which these characters have a meaning. */
 function asAnnotation(source: string, problem: Problem): string {
   const { severity, line, column, rule, message, found, allowed, suggestion } = problem;

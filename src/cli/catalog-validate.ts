@@ -4,7 +4,7 @@ import { counted, errorsOf } from "../catalog/problem-line.ts";
 import { type Report, validateCatalog } from "../catalog/validate.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { type FileOptions, readArgument, sourceOf, validating } from "./catalog-file.ts";
-import { type ReportFormat, reportProblems } from "./catalog-report.ts";
+import { type ReportFormat, reportProblems, sourcesText } from "./catalog-report.ts";
 import { nameOf, readSource, STDIN } from "./catalog-source.ts";
 import { Failure, UsageError } from "./exit.ts";
 import { noteProgress, print } from "./output.ts";
@@ -80,9 +80,7 @@ function conclude(source: string, report: Report, { format, strict }: ValidateOp
 
 function describe({ read, vocabulary }: Report): string {
   if (!read) return "";
-  const words = { neutral: "neutral sources", platform: "platforms as sources" };
-  const either = "sources that both vocabularies have";
-  return ` (${counted(read.resources, "resource")}, ${vocabulary ? words[vocabulary] : either})`;
+  return ` (${counted(read.resources, "resource")}, ${sourcesText(vocabulary)})`;
 }
 
 /** Only its version counts: what else is wrong with it is why there is a new one. */

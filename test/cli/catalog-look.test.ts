@@ -205,7 +205,7 @@ describe("hubhook catalog stats", () => {
     expect((await run(["stats"])).stdout).toBe(
       [
         "catalog.json version 1.2.3 of 2026-01-02",
-        "3 resources, 2 verified (67 %), sources in platform words",
+        "3 resources, 2 verified (67 %), platforms as sources",
         "",
         "Category",
         "  1  benchmark",

@@ -51,6 +51,7 @@ const DOORS = [
   "catalog/locate.ts",
   "catalog/read.ts",
   "catalog/search.ts",
+  "catalog/facets.ts",
   "catalog/write.ts",
   "catalog/convert.ts",
   "catalog/position.ts",
