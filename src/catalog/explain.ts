@@ -67,7 +67,7 @@ function findingOf(issue: z.core.$ZodIssue, path: Path, value: unknown, vocabula
   const key = inside.at(-1);
   const found = valueAt(value, inside);
   const fragment = fragmentAt(path);
-  const allowed = inWords(fragment);
+  const allowed = key === "source" ? sourcesInWords(vocabulary) : inWords(fragment);
   if (found === undefined && key !== undefined)
     return { rule: "missing-key", path: path.slice(0, -1), message: `"${key}" is missing`, allowed };
   const common = { path, found: foundText(found), allowed };
@@ -110,18 +110,21 @@ function wrongSource(word: string, common: Pick<Finding, "path">, vocabulary: Vo
       rule: "mixed-vocabulary",
       ...common,
       message: `this is ${this_}, while the file's other sources are ${others}`,
-      allowed: SOURCES[vocabulary].join(", "),
       suggestion: translated,
     };
   }
-  const lists = vocabulary ? [SOURCES[vocabulary]] : [SOURCES.neutral, SOURCES.platform];
-  return {
-    rule: "not-allowed",
-    ...common,
-    message: "this is no source",
-    allowed: lists.map((words) => words.join(", ")).join("; or, in the whole file: "),
-    ...suggested(near(word, lists.flat())),
-  };
+  const suggestion = near(word, sourceLists(vocabulary).flat());
+  return { rule: "not-allowed", ...common, message: "this is no source", ...suggested(suggestion) };
+}
+
+function sourcesInWords(vocabulary: Vocabulary | null): string {
+  return sourceLists(vocabulary)
+    .map((words) => words.join(", "))
+    .join("; or, in the whole file: ");
+}
+
+function sourceLists(vocabulary: Vocabulary | null): (readonly string[])[] {
+  return vocabulary ? [SOURCES[vocabulary]] : [SOURCES.neutral, SOURCES.platform];
 }
 
 /** What the text would be if it kept the rule, where that is plain to see. */

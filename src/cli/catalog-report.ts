@@ -39,10 +39,10 @@ function printProblem(source: string, problem: Problem): void {
   print("");
 }
 
-/** As `platforms as sources`: which words a file has for them. */
+/** Which words a file has for its sources, as `platforms as sources`. */
 export function sourcesText(vocabulary: Report["vocabulary"]): string {
-  const words = { neutral: "neutral sources", platform: "platforms as sources" };
-  return vocabulary ? words[vocabulary] : "sources that both vocabularies have";
+  if (vocabulary === null) return "no source that tells the vocabulary";
+  return { neutral: "neutral sources", platform: "platforms as sources" }[vocabulary];
 }
 
 /** A workflow command, in which these characters have a meaning. */

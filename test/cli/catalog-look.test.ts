@@ -236,7 +236,9 @@ describe("hubhook catalog stats", () => {
     const json = JSON.parse((await run(["stats", "--format", "json"])).stdout);
     expect(json).toMatchObject({ version: "1.2.3", vocabulary: "platform", resources: 3, verified: 2 });
     expect(json.tag[0]).toEqual({ value: "text", count: 2 });
-    expect((await run(["stats"], { ...CATALOG, resources: [] })).stdout).toContain("0 resources, none verified\n");
+    expect((await run(["stats"], { ...CATALOG, resources: [] })).stdout).toContain(
+      "0 resources, none verified, no source that tells the vocabulary\n",
+    );
   });
 
   it("shows the ten most frequent tags", async () => {
