@@ -19,6 +19,8 @@ describe("malformed JSON", () => {
     ['{"a": True}', 1, 7, '"True" is no value'],
     ['{"a": nul}', 1, 7, '"nul" is no value'],
     ['{"a": 01}', 1, 7, '"01" is no number'],
+    ['{"a":\u00a01}', 1, 6, "an invisible character (U+00A0)"],
+    ["\0\0\0", 1, 1, "an invisible character (U+0000)"],
     ['{"a": +1}', 1, 7, "no number"],
     ['{"a": 1.}', 1, 7, "no number"],
     ['{"a": .5}', 1, 7, "no number"],
