@@ -29,6 +29,7 @@ export function writeOption(command: Command): Command {
 }
 
 export interface ReadCatalog {
+  source: string;
   /** As it is named to people. */
   name: string;
   bytes: Uint8Array;
@@ -53,7 +54,7 @@ export async function readCatalog(source: string, config: Config): Promise<ReadC
   const name = nameOf(source);
   const bytes = await readSource(source, config);
   const { catalog, vocabulary, problems } = validateCatalog(bytes, { markers: config.catalog.markers });
-  if (catalog) return { name, bytes, catalog, vocabulary };
+  if (catalog) return { source, name, bytes, catalog, vocabulary };
   const errors = errorsOf(problems);
   throw new Failure(withProblems(`${name} has ${counted(errors.length, "error")}`, source, errors));
 }
@@ -73,9 +74,14 @@ function missing(): never {
   throw new UsageError("say which catalog is meant: --file catalog.json, or set CATALOG");
 }
 
+/** A source as it stands in a command that is proposed. */
+function shellWord(source: string): string {
+  return quoted(source === STDIN ? source : nameOf(source));
+}
+
 /** The command that shows all that is wrong with it. */
 export function validating(source: string): string {
-  return `\`hubhook catalog validate ${quoted(source === STDIN ? source : nameOf(source))}\``;
+  return `\`hubhook catalog validate ${shellWord(source)}\``;
 }
 
 const SHOWN = 5;
@@ -110,8 +116,9 @@ export function idsOf(resources: readonly unknown[]): string[] {
   return resources.map((resource) => (resource as Found | null)?.id).filter((id) => typeof id === "string");
 }
 
-export function noSuch(id: string, ids: readonly string[], file: string): string {
+export function noSuch(id: string, ids: readonly string[], source: string): string {
   const near = nearest(id, ids);
-  const next = near === undefined ? "`hubhook catalog ls` lists the ids" : `did you mean ${near}?`;
-  return harmless(`${file} has no resource "${id}": ${next}`);
+  const next =
+    near === undefined ? `\`hubhook catalog ls --file ${shellWord(source)}\` lists the ids` : `did you mean ${near}?`;
+  return harmless(`${nameOf(source)} has no resource "${id}": ${next}`);
 }

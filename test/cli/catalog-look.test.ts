@@ -192,8 +192,8 @@ describe("hubhook catalog show", () => {
 
   it.each([
     ["pasto-speech", "did you mean pashto-speech?"],
-    ["quaternions", "`hubhook catalog ls` lists the ids"],
-    ["", "`hubhook catalog ls` lists the ids"],
+    ["quaternions", "`hubhook catalog ls --file catalog.json` lists the ids"],
+    ["", "`hubhook catalog ls --file catalog.json` lists the ids"],
   ])("says that there is no %p", async (id, next) => {
     const { code, stdout, stderr } = await run(["show", id]);
     expect([code, stdout, stderr]).toEqual([1, "", `hubhook: catalog.json has no resource "${id}": ${next}\n`]);
