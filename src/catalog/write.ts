@@ -69,6 +69,7 @@ export async function replaceFile(path: string, bytes: Uint8Array, before?: Uint
 
 function replace(path: string, bytes: Uint8Array, before?: Uint8Array): void {
   const old = statSync(path, { throwIfNoEntry: false });
+  if (old && !old.isFile()) throw new FileUnwritable(`${path} cannot be written: it is no file`);
   const target = old ? realpathSync(path) : path;
   // Who may not write into the file may not put another one in its place either.
   if (old) accessSync(target, constants.W_OK);

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmod, link, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
@@ -108,6 +109,16 @@ describe("a file is replaced", () => {
     await symlink("a.json", join(folder.path, "link.json"));
     await replaceFile(join(folder.path, "link.json"), Buffer.from("new"));
     expect(await readFile(join(folder.path, "a.json"), "utf8")).toBe("new");
+  });
+
+  it("only where it is one: of a pipe or a device nothing would be left", async () => {
+    await using folder = await folderWith({});
+    const pipe = join(folder.path, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    for (const path of [pipe, folder.path])
+      await expect(replaceFile(path, Buffer.from("new"))).rejects.toThrow(`${path} cannot be written: it is no file`);
+    expect((await stat(pipe)).isFIFO()).toBe(true);
+    expect(await readdir(folder.path)).toEqual(["pipe"]);
   });
 
   it("or made where none was", async () => {
