@@ -216,6 +216,15 @@ describe("files that would use up the machine", () => {
     expect(Math.max(...pointers)).toBeLessThan(250);
   });
 
+  it.each([
+    ["good", "", []],
+    ["bad", " ", ["url /resources/0/url"]],
+    ["in brackets", "]", ["url /resources/0/url"]],
+  ])("have addresses of any length: %s", (_, end, found) => {
+    const start = end === "]" ? "https://[1" : "https://example.org/";
+    expect(foundIn(catalog([resource(1, { url: start + ":1".repeat(10_000_000) + end })]))).toEqual(found);
+  });
+
   it("have texts of any length, of which little is shown", () => {
     const [problem] = problemsOf(catalog([resource(1, { status: "x".repeat(1_000_000) })]));
     expect(problem?.found?.length).toBeLessThan(100);
