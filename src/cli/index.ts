@@ -17,6 +17,8 @@ if (commandNamed(args)?.staysUp?.(args)) {
   const service = staying();
   if (service) stopOnSignals(service);
 } else {
+  // A secret among the words need not stand in the machine's list of processes for as long as a hub takes to answer.
+  process.title = ["hubhook", commandNamed(args)?.name].filter(Boolean).join(" ");
   process.once("SIGINT", () => process.exit(130));
   process.once("SIGTERM", () => process.exit(143));
   process.once("uncaughtException", (error) => void explain(error).then(end));

@@ -46,7 +46,14 @@ export function printBytes(bytes: Uint8Array): void {
 
 /** A result as JSON: over several lines for people, one line for programs. */
 export function printJson(value: unknown, format: Format = "json"): void {
-  print(JSON.stringify(value, null, format === "text" ? 2 : 0));
+  print(JSON.stringify(value, null, format === "text" ? 2 : 0).replace(UNSEEN, escaped));
+}
+
+/** What JSON leaves as it is, and a terminal may obey. Spelt out it is the same JSON. */
+const UNSEEN = /[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** A sentence for the person, beside the result. */
@@ -70,15 +77,16 @@ export function paint(style: Style, text: string): string {
 
 /**
  * Words from elsewhere must not steer the terminal, nor be read in another order than they have: control characters
- * and overrides of direction are dropped, line ends and tabs stay.
+ * and marks of direction are dropped, line ends and tabs stay.
  */
 export function harmless(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu, "");
+  return text.replace(/[^\P{Cc}\n\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "");
 }
 
 /** Columns of the terminal; in a pipe there is no end to a line. */
 export function lineWidth(): number {
-  return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
+  // A terminal that nobody has given a size says 0, or nothing.
+  return process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
 /** Can a person answer a question here? */
@@ -91,9 +99,11 @@ export async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const closed = new Promise<string>((resolve) => lines.once("close", () => resolve("")));
+    const closed = new Promise<null>((resolve) => lines.once("close", () => resolve(null)));
     const answer = await Promise.race([lines.question(`${question} [y/N] `), closed]);
-    return /^\s*y(es)?\s*$/i.test(answer);
+    // Then nobody has ended the question's line either.
+    if (answer === null) note("");
+    return answer !== null && /^\s*y(es)?\s*$/i.test(answer);
   } finally {
     lines.close();
   }
@@ -120,10 +130,17 @@ export async function askSecret(question: string): Promise<string | null> {
   }
 }
 
-/** All of standard input, without the line end that an editor or `echo` leaves. */
+/** Far more than any secret has: what is longer is another file than was meant, and need not be read to its end. */
+const MOST_INPUT = 100_000;
+
+/** Standard input, without the line end that an editor or `echo` leaves; cut where it is longer than any secret. */
 export async function readInput(): Promise<string> {
-  const { text } = await import("node:stream/consumers");
-  return (await text(process.stdin)).replace(/\r?\n$/, "");
+  let text = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) {
+    text += chunk as string;
+    if (text.length > MOST_INPUT) break;
+  }
+  return text.replace(/\r?\n$/, "");
 }
 
 /** What a person's code logs goes beside the result, not into it. */

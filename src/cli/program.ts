@@ -94,7 +94,7 @@ export async function makeProgram(args: readonly string[], entries = commands): 
     .helpCommand("help [command]", "print help of a command")
     .option("--verbose", "show where an unexpected error comes from, and whom webhooks acts as")
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(oneSentence(text, namedIn(program, args))) })
+    .configureOutput({ outputError: (text, write) => write(oneSentence(text, pathOf(program, args))) })
     .showHelpAfterError(false)
     .addHelpText("after", EXAMPLES);
   for (const { name, summary, hidden = false, load } of entries) {
@@ -109,15 +109,17 @@ export async function makeProgram(args: readonly string[], entries = commands): 
   return program;
 }
 
-/** The words of the command and the verbs that the arguments begin with, as `hubhook catalog validate`. */
-function namedIn(program: Command, args: readonly string[]): string {
-  let [command, names] = [program, program.name()];
-  for (const word of args) {
-    const verb = command.commands.find((one) => one.name() === word);
-    if (verb) [command, names] = [verb, `${names} ${word}`];
-    else if (!word.startsWith("-")) break;
+/** The words that name a command, as `hubhook webhooks info`: its own help lists its options. */
+function pathOf(program: Command, args: readonly string[]): string {
+  const names = [program.name()];
+  let command = program;
+  for (const word of args.filter((arg) => !arg.startsWith("-"))) {
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (!next) break;
+    names.push(next.name());
+    command = next;
   }
-  return names;
+  return names.join(" ");
 }
 
 /** Commander's `error: …` with its suggestion on a second line, as one sentence that says where to read on. */

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import { ArgumentError, HubError, WebhooksClient } from "../client/client.ts";
 import { type Config, loadConfig } from "../config.ts";
+import { withoutSecret } from "../protocol/webhook.ts";
 import { Failure, UsageError } from "./exit.ts";
 import { harmless, type ListFormat, listFormatOption, note } from "./output.ts";
 import { version } from "./program.ts";
@@ -40,7 +41,8 @@ export interface Hub {
 /** @throws UsageError for a wrong address, Failure where there is no token for it. Nothing is asked yet. */
 export function openHub({ endpoint, token }: HubOptions): Hub {
   const config = loadConfig();
-  const hub = addressOf(endpoint ?? config.hub.endpoint);
+  const hub =
+    endpoint === undefined ? addressOf(config.hub.endpoint, "HF_ENDPOINT") : addressOf(endpoint, "--endpoint");
   const chosen = chooseToken(hub, token, config);
   try {
     const client = new WebhooksClient({ endpoint: hub.href, token: chosen.token, userAgent: `hubhook/${version}` });
@@ -81,18 +83,18 @@ export function chooseToken(hub: URL, given: string | undefined, config: Setting
   );
 }
 
-function addressOf(text: string): URL {
+function addressOf(text: string, from: string): URL {
   const url = URL.parse(text);
   const problem =
     !url || !/^https?:$/.test(url.protocol)
-      ? `"${text}" is no address of a hub`
+      ? `"${withoutSecret(text)}" is no address of a hub`
       : url.username || url.password
-        ? "an address may not hold a name or a password: use --token"
+        ? "holds a name or a password, and --token is for that"
         : url.search || url.hash
-          ? `"${url.origin}${url.pathname}": leave out what stands behind ? and #`
+          ? `"${url.origin}${url.pathname}…" goes on behind ? or #`
           : null;
   if (url && problem === null) return url;
-  throw new UsageError(`--endpoint ${problem}: write it as https://huggingface.co or http://127.0.0.1:7861`);
+  throw new UsageError(`${from} ${problem}: write it as https://huggingface.co or http://127.0.0.1:7861`);
 }
 
 /** For --verbose: where it asks, and as whom. */
@@ -110,18 +112,19 @@ export function explained(error: unknown, { client, chosen }: Hub): unknown {
 }
 
 function sentenceOf(error: HubError, endpoint: string, chosen: Chosen): string {
-  const { kind, status, reason, requestId, message } = error;
+  const { kind, status, code, reason, requestId, message } = error;
   const local = isLoopback(new URL(endpoint).hostname);
   if (kind === "unreachable") {
     const start = local ? "Start one by `hubhook hub`" : "Look at the network";
     return `${message}. ${start}, or name another hub by --endpoint or HF_ENDPOINT`;
   }
   if (status === 401) return `${endpoint} did not take the token: ${newToken(chosen, endpoint, local)}`;
-  if (status === 403) {
+  // A name that the hub does not go by is no question of rights.
+  if (status === 403 && code !== "host_unknown") {
     const right = `give the token the right to manage webhooks at ${endpoint}/settings/tokens`;
     return `${endpoint} does not allow this${reason === null ? "" : ` (${reason})`}: ${right}`;
   }
-  if (status === 404 && /\/webhooks\/[^/]+(\/(enable|disable))?$/.test(error.url))
+  if (status === 404 && (code === "webhook_unknown" || /\/webhooks\/[^/]+(\/(enable|disable))?$/.test(error.url)))
     return `${reason ?? "there is no such webhook"}: \`hubhook webhooks ls\` lists the ids`;
   if (kind === "refused" && reason !== null && status !== null && status < 500 && status !== 429)
     return `the hub refused this: ${reason}`;

@@ -25,17 +25,19 @@ export function webhookOptions(command: Command): Command {
   return command
     .option("--url <url>", "where to send; or --job-id")
     .option("--job-id <id>", "the Job to start for each event; or --url")
-    .addOption(repeatable("--watch <type:name>", `what to watch: ${watchedTypes.join(", ")}; repeatable`))
-    .addOption(repeatable("--domain <domain>", `${domains.join(" or ")}; repeatable`))
+    .addOption(repeatable("--watch <type:name>", `what to watch: ${watchedTypes.join(", ")}; repeatable`, "none"))
+    .addOption(repeatable("--domain <domain>", `${domains.join(" or ")}; repeatable`, "both, or those it has"))
     .option("--secret [secret]", "proves the sender to the receiver; without a value it is asked for, and not shown")
     .option("--secret-stdin", "read the secret from standard input")
-    .addOption(repeatable("--secrets <name=value>", "a secret of the Job, or a variable's name alone; repeatable"));
+    .addOption(
+      repeatable("--secrets <name=value>", "a secret of the Job, or a variable's name alone; repeatable", "none"),
+    );
 }
 
-function repeatable(flags: string, description: string): Option {
+function repeatable(flags: string, description: string, leftOut: string): Option {
   return new Option(flags, description)
     .argParser((text: string, before: string[]) => [...before, text])
-    .default([], "none");
+    .default([], leftOut);
 }
 
 /**

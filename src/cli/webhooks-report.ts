@@ -1,5 +1,6 @@
 /** Webhooks and their activity, for people and for programs. */
 import type { ActivityDelivery, Webhook } from "../client/client.ts";
+import { withoutSecret } from "../protocol/webhook.ts";
 import { harmless, lineWidth, paint, print } from "./output.ts";
 import { type Column, tableLines } from "./table.ts";
 import { ageOf, lasted } from "./when.ts";
@@ -10,10 +11,6 @@ const STATES = { pending: "yellow", running: "blue", succeeded: "green", failed:
 /** A webhook as it may be printed: a secret that was put into the url stays out. */
 export function printable(webhook: Webhook): Webhook {
   return { ...webhook, url: webhook.url === null ? null : withoutSecret(webhook.url) };
-}
-
-export function withoutSecret(url: string): string {
-  return url.replace(/([?&](?:secret|token)=)[^&#]*/gi, "$1***");
 }
 
 const columns: Column<Webhook>[] = [
@@ -57,6 +54,8 @@ export function reportWebhook(webhook: Webhook): void {
           )
         : "",
     ],
+    ["Flavor", job?.flavor && harmless(job.flavor)],
+    ["Time limit", job?.timeout === undefined ? undefined : `${job.timeout} s`],
     ["Job secrets", job ? harmless(job.secrets.join(", ")) : ""],
     ["Watched", harmless(watched.map(written).join("\n"))],
     ["Domains", harmless(domains.join(", "))],
@@ -102,7 +101,10 @@ function coloured(state: string, text: string): string {
 export function reportAttempt(delivery: ActivityDelivery): void {
   const [attempt] = delivery.attempts;
   const ms = attempt?.ms == null ? "" : ` in ${lasted(attempt.ms)}`;
-  const outcome = attempt?.status ?? attempt?.error ?? (attempt?.job ? `Job ${attempt.job}` : "no answer");
+  const { status, error, job } = attempt ?? {};
+  const outcome = status ?? error ?? (job ? `Job ${job}` : "no answer");
   print(`${coloured(delivery.state, harmless(`${outcome}`))}${ms} (delivery ${harmless(delivery.id)})`);
+  // Why it is none that counts, as with a redirect.
+  if (typeof status === "number" && error !== undefined && error !== `answered ${status}`) print(harmless(error));
   if (attempt?.response) print(harmless(attempt.response.trimEnd()));
 }

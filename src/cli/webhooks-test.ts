@@ -3,9 +3,10 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { type ActivityDelivery, HubError, type Webhook, type WebhooksClient } from "../client/client.ts";
 import { HUB_ENDPOINT } from "../protocol/repo.ts";
+import { withoutSecret } from "../protocol/webhook.ts";
 import { Failure } from "./exit.ts";
 import { harmless } from "./output.ts";
-import { withoutSecret, written } from "./webhooks-report.ts";
+import { written } from "./webhooks-report.ts";
 
 /** A receiver may take 30 seconds, and whoever waits before it in the queue as long again. */
 const PATIENCE_MS = 70_000;

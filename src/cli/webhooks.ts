@@ -1,5 +1,6 @@
 /** `hubhook webhooks`: the webhooks of a user on a hub, real or embedded. Names and flags are those of `hf webhooks`. */
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { deliveryStates } from "../protocol/webhook.ts";
 import { UsageError } from "./exit.ts";
 import { canAsk } from "./output.ts";
 import {
@@ -18,8 +19,6 @@ import {
 import { explained, type Hub, type HubOptions, hubOptions, introduce, openHub, WHOSE_TOKEN } from "./webhooks-hub.ts";
 import { newWebhook, type WebhookOptions, webhookChanges, webhookOptions } from "./webhooks-input.ts";
 import { momentOf } from "./when.ts";
-
-const STATES = ["pending", "running", "succeeded", "failed", "cancelled"];
 
 export function define(command: Command): void {
   command.usage("<ls|info|create|update|enable|disable|delete|activity|replay|test> [options]").addHelpText(
@@ -97,14 +96,14 @@ Examples:
     "activity 654bbb --format json | jq '.[0].attempts'",
   ]);
   activity
-    .addOption(new Option("--state <state>", "in this state").choices(STATES))
+    .addOption(new Option("--state <state>", "in this state").choices(deliveryStates))
     .option("--since <time>", "since: 30m, 2h, 7d, or a time as 2026-11-21T10:00:00Z", momentOf)
     .option("--limit <number>", "at most so many", limitOf, 20)
     .action(on(showActivity));
 
   const replay = withId(command, "replay", "send an old delivery again, to the present url", [
     "replay 654bbb 01nfc7fhv00",
-  ]).argument("<delivery>", "its id, from `hubhook webhooks activity` or the webhook's page");
+  ]).argument("<delivery>", "its id, from `hubhook webhooks activity` or the webhook's page", idOf);
   replay.action(on(replayOne));
 
   const test = withId(command, "test", "let an event happen that it watches, and show the answer (embedded hub)", [
@@ -125,7 +124,14 @@ function subcommand(parent: Command, name: string, summary: string, examples: st
 }
 
 function withId(parent: Command, name: string, summary: string, examples: string[]): Command {
-  return subcommand(parent, name, summary, examples).argument("<id>", "its id, or how it begins");
+  return subcommand(parent, name, summary, examples).argument("<id>", "its id, or how it begins", idOf);
+}
+
+/** An unset variable in a script must not stand for the only webhook there is, which begins with nothing too. */
+function idOf(text: string): string {
+  if (/^[\w-]+$/.test(text)) return text;
+  if (text === "") throw new UsageError("the id is empty (is the variable set?): `hubhook webhooks ls` lists the ids");
+  throw new UsageError(`${JSON.stringify(text)} is no id: ids are made of letters and digits`);
 }
 
 type Work = (hub: Hub) => Promise<void>;

@@ -1,13 +1,16 @@
 /** A webhook's deliveries, as the embedded hub tells of them. */
+import { deliveryStates } from "../protocol/webhook.ts";
 import type { ActivityDelivery, ActivityPage, ActivityQuery } from "../protocol/webhooks-api.ts";
 import { ArgumentError } from "./hub-error.ts";
 import { isRecord } from "./webhook.ts";
 
 /** @throws ArgumentError */
 export function activitySearch(query: ActivityQuery): URLSearchParams {
-  const { limit, since, until } = query;
+  const { limit, state, since, until } = query;
   if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1 && limit <= 200))
     throw new ArgumentError("limit: write a whole number from 1 to 200");
+  if (state !== undefined && !deliveryStates.includes(state))
+    throw new ArgumentError(`state: write one of ${deliveryStates.join(", ")}`);
   const given = { ...query, since: timeOf(since, "since"), until: timeOf(until, "until") };
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(given)) if (value !== undefined) search.set(name, `${value}`);

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { HubError, type HubErrorKind } from "./hub-error.ts";
 import { type Answer, readAnswer } from "./read-answer.ts";
 import { waitBeforeRetry } from "./retry.ts";
-import { networkSentence, refusalOf, refusalSentence, shown } from "./sentences.ts";
+import { networkSentence, refusalOf, refusalSentence, shown, withoutBytes } from "./sentences.ts";
 
 export interface Connection {
   /** `https://huggingface.co`, without a slash at its end. */
@@ -147,7 +147,7 @@ class Exchange {
   /** Cancelled, out of time, or whatever else broke the connection. */
   #broken(cause: unknown, otherwise: HubErrorKind, sentence: () => string): HubError {
     if (this.#call.signal?.aborted) return this.#error("aborted", `${this.#name} was cancelled`, { cause });
-    if (!this.#timer.aborted) return this.#error(otherwise, sentence(), { cause });
+    if (!this.#timer.aborted) return this.#error(otherwise, sentence(), { cause: withoutBytes(cause) });
     return this.#error("timeout", `${this.#name} was not answered within ${this.#patienceMs / 1000} s`, { cause });
   }
 

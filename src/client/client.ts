@@ -66,7 +66,7 @@ export class WebhooksClient implements WebhooksApi {
       token: checkToken(options.token ?? null),
       fetch: options.fetch ?? globalThis.fetch,
       timeoutMs: checkTimeout(options.timeoutMs ?? 30_000),
-      userAgent: options.userAgent ?? "hubhook",
+      userAgent: checkUserAgent(options.userAgent ?? "hubhook"),
       sleep: options.sleep ?? defaultSleep,
       random: options.random ?? Math.random,
     };
@@ -91,7 +91,10 @@ export class WebhooksClient implements WebhooksApi {
     const path = pathOf(id);
     const changed = changedFields(changes);
     const before = await this.#webhook({ method: "GET", path, signal });
-    const body: Fields = { watched: before.watched, domains: before.domains, ...targetOf(before, changed), ...changed };
+    const { watched, domains } = before;
+    // An empty list might mean "none from now on" to a hub that has not told of its domains.
+    const kept: Fields = { watched, ...(domains.length > 0 && { domains }), ...targetOf(before, changed) };
+    const body: Fields = { ...kept, ...changed };
     return this.#send(path, body, signal);
   }
 
@@ -210,6 +213,11 @@ function checkEndpoint(text: unknown): string {
 function checkToken(token: unknown): string | null {
   if (token === null || (typeof token === "string" && /^[\x21-\x7e]+$/.test(token))) return token;
   throw new ArgumentError("token: it is not usable: a token is made of visible ASCII characters, without spaces");
+}
+
+function checkUserAgent(text: unknown): string {
+  if (typeof text === "string" && /^[\x20-\x7e]+$/.test(text)) return text;
+  throw new ArgumentError("userAgent: write visible ASCII characters: it is sent in a header");
 }
 
 function checkTimeout(ms: number): number {

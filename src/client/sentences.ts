@@ -1,4 +1,5 @@
 /** What a hub or the network said, in words that may be shown. */
+import { withoutSecret, withoutSecrets } from "../protocol/webhook.ts";
 import type { HubErrorDetails } from "./hub-error.ts";
 import type { Answer } from "./read-answer.ts";
 import { retryAfterOf } from "./retry.ts";
@@ -19,7 +20,7 @@ export function refusalOf(response: Response, { json }: Answer, secrets: readonl
   const { status, headers } = response;
   const body = isRecord(json) ? json : {};
   const clean = (text: unknown) =>
-    typeof text === "string" ? oneLine(secrets.reduce((sum, secret) => sum.replaceAll(secret, "…"), text)) : undefined;
+    typeof text === "string" ? oneLine(withoutSecret(withoutSecrets(text, secrets))) : undefined;
   return {
     status,
     reason: clean(body.error) ?? clean(body.message) ?? clean(headers.get("x-error-message")),
@@ -47,17 +48,26 @@ const NETWORK: Record<string, string> = {
   ETIMEDOUT: "no connection came about",
   UND_ERR_CONNECT_TIMEOUT: "no connection came about",
   UND_ERR_HEADERS_TIMEOUT: "it did not answer",
+  ERR_SSL_WRONG_VERSION_NUMBER: "what listens there does not speak https",
 };
 
 /** Why a request failed on its way. `fetch` hides the cause behind "fetch failed". */
 export function networkSentence(error: unknown): string {
-  const { code, message } = ((error as { cause?: object }).cause ?? error) as { code?: unknown; message?: unknown };
+  const { code, message, name } = ((error as { cause?: object }).cause ?? error) as Record<string, unknown>;
+  if (name === "HTTPParserError") return "what answers there is no HTTP";
   if (typeof code === "string" && NETWORK[code] !== undefined) return NETWORK[code];
   return oneLine(`${message ?? code ?? ""}`) ?? "the connection failed";
 }
 
+/** The same error without the bytes that the parser stumbled over: they may repeat what was sent, and the token with it. */
+export function withoutBytes(error: unknown): unknown {
+  const { cause } = error as { cause?: unknown };
+  if (isRecord(cause)) delete cause.data;
+  return error;
+}
+
 /** A line of bounded length, without what could steer a terminal. */
 function oneLine(text: string): string | undefined {
-  const clean = text.replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu, " ").trim();
+  const clean = text.replace(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+/gu, " ").trim();
   return clean.slice(0, 500) || undefined;
 }

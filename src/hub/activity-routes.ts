@@ -1,16 +1,16 @@
 /** The activity of a webhook over HTTP. `replay/{logId}` is the Hub's own; the list and the bulk replay are ours. */
 import { Router } from "express";
 import { z } from "zod";
+import { deliveryStates } from "../protocol/webhook.ts";
 import type { Activity } from "./activity.ts";
 import { answer } from "./answer.ts";
 import { callerOf } from "./callers.ts";
 import { time, understand } from "./understand.ts";
 
 const PATH = "/api/settings/webhooks/:id";
-const states = ["pending", "running", "succeeded", "failed", "cancelled"] as const;
 
 const filter = z.strictObject({
-  state: z.enum(states, { error: `expected one of ${states.join(", ")}` }).optional(),
+  state: z.enum(deliveryStates, { error: `expected one of ${deliveryStates.join(", ")}` }).optional(),
   since: time.optional(),
   until: time.optional(),
   scope: z.string().optional(),

@@ -1,6 +1,7 @@
 /** One attempt of a delivery: to the webhook's present url with its present secret, or by starting its Job. */
 import { AttemptFailure, type AttemptTools, type DeliveryToRun } from "../deliveries/delivery.ts";
 import { DELIVERY_ID_HEADER, SECRET_HEADER } from "../protocol/headers.ts";
+import { withoutSecrets } from "../protocol/webhook.ts";
 import { addressOf } from "./address.ts";
 import { EVENT_ID } from "./events.ts";
 import { webhookIdOf } from "./ids.ts";
@@ -85,10 +86,13 @@ export class Outbox {
     if (webhook.secret !== null) headers[SECRET_HEADER] = webhook.secret;
     const body = withWebhook(delivery.payload, webhook.id);
     const { status, body: text, problem, retryAfter, planned } = await send({ url, body, headers }, tools);
-    if (status !== null) targets.answered(addressOf(url).host);
-    else if (!tools.signal.aborted && !planned) targets.unanswered(addressOf(url).host);
-    const kept: Kept = text === "" ? { status } : { status, body: text };
-    return { kept, problem, retryAfter };
+    const { host, secrets } = addressOf(url);
+    if (status !== null) targets.answered(host);
+    else if (!tools.signal.aborted && !planned) targets.unanswered(host);
+    // Many a receiver answers with all that it was sent, or redirects to the same query.
+    const hidden = webhook.secret === null ? secrets : [webhook.secret, ...secrets];
+    const kept: Kept = text === "" ? { status } : { status, body: withoutSecrets(text, hidden) };
+    return { kept, problem: problem === null ? null : withoutSecrets(problem, hidden), retryAfter };
   }
 
   async #run(webhook: Webhook, delivery: DeliveryToRun, { signal }: AttemptTools) {

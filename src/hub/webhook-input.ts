@@ -11,7 +11,8 @@ import {
   watchedTypes,
 } from "../protocol/webhook.ts";
 
-const MAX_WATCHED = 1_000;
+export const MAX_WATCHED = 1_000;
+export const TOO_MANY_WATCHED = `a webhook watches at most ${MAX_WATCHED} items`;
 
 const watchedItem = z
   .object({
@@ -24,10 +25,7 @@ const watchedItem = z
     context.addIssue({ code: "custom", path: ["name"], message: `"${name.slice(0, 100)}": expected ${form}` });
   });
 
-const watched = z
-  .array(watchedItem)
-  .max(MAX_WATCHED, `a webhook watches at most ${MAX_WATCHED} items`)
-  .transform(withoutRepeats);
+const watched = z.array(watchedItem).max(MAX_WATCHED, TOO_MANY_WATCHED).transform(withoutRepeats);
 
 const domain = z
   .string()

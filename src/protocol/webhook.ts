@@ -14,6 +14,10 @@ export interface WatchedItem {
   name: string;
 }
 
+/** What becomes of a delivery. */
+export const deliveryStates = ["pending", "running", "succeeded", "failed", "cancelled"] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
 /** What stands in `disabled` when the hub itself has switched a webhook off. */
 export const SUSPENDED = "suspended-after-failure";
 
@@ -44,14 +48,41 @@ export function urlProblem(text: string): string | null {
     return "expected a whole address, as https://example.com/webhooks/x";
   if (parsed.username || parsed.password) return "an address may not hold a name or a password: use the secret";
   if (parsed.hash) return "an address may not hold a fragment (#…): it would never be sent";
-  return text.length > 2_048 ? "an address may have 2,048 characters" : null;
+  return text.length > 2_048 ? "an address may have at most 2,048 characters" : null;
+}
+
+/** Parameters of an address in which a secret is sent: the Hub's documentation allows it in place of the header. */
+const SECRET_PARAMETERS = "secret|token";
+const secretParameter = new RegExp(`^(?:${SECRET_PARAMETERS})$`, "i");
+const secretInQuery = new RegExp(`([?&](?:${SECRET_PARAMETERS})=)[^&#\\s]*`, "gi");
+
+/** The address as it may be shown: without a secret in its query, or a password before its host. */
+export function withoutSecret(url: string): string {
+  return url.replace(secretInQuery, "$1***").replace(/(\/\/)[^/?#\s]+@/g, "$1***@");
+}
+
+/** The secrets of an address, as they are meant and as they are written. */
+export function secretsOf({ searchParams }: URL): string[] {
+  const secrets = [...searchParams].flatMap(([name, value]) => (secretParameter.test(name) ? value : []));
+  return [...secrets, ...secrets.map(encodeURIComponent)];
+}
+
+/** Shorter than this it is a word of the sentence rather than a secret, as the `any` that an open hub is given. */
+const SHORTEST_SECRET = 4;
+
+/** The text without secrets that it repeats. */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const longestFirst = secrets
+    .filter(({ length }) => length >= SHORTEST_SECRET)
+    .sort((one, other) => other.length - one.length);
+  return longestFirst.reduce((sum, secret) => sum.replaceAll(secret, "***"), text);
 }
 
 const MAX_SECRET = 4_096;
 
 /** What is wrong with a secret, or null. The text itself is never part of the answer. */
 export function secretProblem(text: string): string | null {
-  if (text.length > MAX_SECRET) return `a secret may have ${MAX_SECRET} characters`;
+  if (text.length > MAX_SECRET) return `a secret may have at most ${MAX_SECRET} characters`;
   // Spaces at the ends would be lost on the way, others arrive.
   if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text)) return null;
   return "use visible ASCII characters only: it is sent in a header";

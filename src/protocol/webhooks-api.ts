@@ -2,7 +2,7 @@
  * What can be done with the webhooks of a user on a hub, and the words of it. `src/client/` does it; handlers get it as
  * `context.webhooks`.
  */
-import type { SUSPENDED } from "./webhook.ts";
+import type { DeliveryState, SUSPENDED } from "./webhook.ts";
 
 export interface WebhooksApi {
   /** All webhooks of the user. */
@@ -114,7 +114,7 @@ export interface ActivityQuery {
   limit?: number | undefined;
   /** `next` of the page before. */
   cursor?: string | undefined;
-  state?: "pending" | "running" | "succeeded" | "failed" | "cancelled" | undefined;
+  state?: DeliveryState | undefined;
   scope?: string | undefined;
   action?: string | undefined;
   /** `type:owner/name`; `*` stands for anything. */

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpError, type Issue } from "../errors.ts";
-import { checkable, payloadSchema, type WebhookPayload } from "../protocol/payload.ts";
+import { checkable, isPlainPayload, payloadSchema, type WebhookPayload } from "../protocol/payload.ts";
 import { issuesOf, kindOf } from "./endpoint.ts";
 
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
@@ -66,6 +66,7 @@ export function readBody(
  */
 export function parsePayload(text: string): WebhookPayload {
   const value = parseJson(text);
+  if (isPlainPayload(value)) return value;
   const checked = payloadSchema.safeParse(checkable(value));
   if (checked.success) return value as WebhookPayload;
   const object = typeof value === "object" && value !== null && !Array.isArray(value);

@@ -96,8 +96,10 @@ export function mountEndpoints(app: Express, options: EndpointsOptions): void {
     const lacking = endpoint.lacks(payload);
     if (lacking.length > 0) throw invalidPayload(lacking);
     if (endpoint.mode === "background" && inbox) {
-      const stored = inbox.accept(endpoint, payload, text, request.headers);
-      stored.then((accepted) => answer(storedAnswer(accepted))).catch(next);
+      inbox
+        .accept(endpoint, payload, text, request.headers)
+        .then((accepted) => answer(storedAnswer(accepted)))
+        .catch(next);
       return;
     }
     const result = run(endpoint, payload, request, options);

@@ -45,6 +45,7 @@ describe("hubhook", () => {
     [["triger"], "unknown command 'triger': did you mean trigger?"],
     [["galaxy"], "unknown command 'galaxy': see `hubhook --help`"],
     [["trigger", "repo:update", "--prin"], "unknown option '--prin': did you mean --print?"],
+    [["webhooks", "list", "--nothing"], "unknown option '--nothing': see `hubhook webhooks ls --help`"],
     [["trigger"], "missing required argument 'scope:action': see `hubhook trigger --help`"],
     [["trigger", "repo:update", "more"], "too many arguments"],
     [["trigger", "repo:update", "--count", "0"], "Write a number from 1 to 10000"],

@@ -1,5 +1,7 @@
 /** What `hubhook webhooks` refuses, what hubs refuse it, and whose token goes where. */
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { describe, expect, it } from "@jest/globals";
 import { chooseToken } from "../../src/cli/webhooks-hub.ts";
 import { loadConfig } from "../../src/config.ts";
@@ -41,7 +43,17 @@ describe("wrong words", () => {
     [["activity", "65", "--state", "broken"], "Allowed choices are pending"],
     [["ls", "--format", "xml"], "Allowed choices are table, json, quiet"],
     [["ls", "--endpoint", "nowhere"], "is no address of a hub: write it as https://huggingface.co"],
-    [["ls", "--endpoint", "http://me:hf_x@127.0.0.1:1"], "may not hold a name or a password: use --token"],
+    [
+      ["ls", "--endpoint", "http://me:hf_x@127.0.0.1:1"],
+      "--endpoint holds a name or a password, and --token is for that",
+    ],
+    [["ls", "--endpoint", "http://me:hf_x@host:99999"], '"http://***@host:99999" is no address of a hub'],
+    [["info", ""], "the id is empty (is the variable set?): `hubhook webhooks ls` lists the ids"],
+    [["delete", "", "--yes"], "the id is empty"],
+    [["update", "", "--domain", "repo"], "the id is empty"],
+    [["enable", "../6b"], '"../6b" is no id'],
+    [["replay", "65", "a b"], '"a b" is no id: ids are made of letters and digits'],
+    [["replay", "65", ""], "the id is empty"],
     [["ls", "--token", "hf_x y"], "the token of --token is not usable"],
     [["info"], "missing required argument 'id'"],
     [["lst"], "unknown command 'lst': did you mean one of list, ls?"],
@@ -52,6 +64,18 @@ describe("wrong words", () => {
     expect(stderr).toContain(sentence);
     expect(stderr.trim().split("\n")).toHaveLength(1);
     expect(stderr).not.toMatch(/hf_x|schlüssel/);
+    expect(target.requests).toEqual([]);
+  });
+
+  it("are also a file that is no secret, and is not read to its end", async () => {
+    await using target = await startTarget({ status: 200, body: "[]" });
+    const child = spawnHubhook(["webhooks", ...create, "--watch", "user:me", "--secret-stdin"], {
+      env: at(target.url),
+    });
+    // Standard input that never ends.
+    child.stdin.on("error", () => {}).write("x".repeat(200_000));
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
+    expect([code, stderr]).toEqual([2, "hubhook: --secret: a secret may have at most 4096 characters\n"]);
     expect(target.requests).toEqual([]);
   });
 
@@ -107,6 +131,14 @@ describe("the hub that is asked", () => {
       { status: 200, headers: { "content-type": "text/html" }, body: "<html>" },
       "answered 200 with a web page: is http",
     ],
+    [
+      "another name",
+      {
+        status: 403,
+        body: '{"error":"not under the name \\"x\\": HUB_ALLOW_HOSTS can name it","code":"host_unknown"}',
+      },
+      'the hub refused this: not under the name "x": HUB_ALLOW_HOSTS can name it',
+    ],
     ["a mistake", { status: 400, body: '{"error":"watched: too many"}' }, "the hub refused this: watched: too many"],
     ["patience", { status: 429, headers: { "retry-after": "99" }, body: "{}" }, "(try again in 99 s)"],
     ["nobody", { status: 501, headers: { "x-request-id": "Root=1-a" } }, "501 Not Implemented (request id Root=1-a)"],
@@ -134,6 +166,25 @@ describe("the hub that is asked", () => {
       1,
       "hubhook: there is no token for https://huggingface.co: log in by `hf auth login`, set HF_TOKEN, or give one by --token\n",
     ]);
+  });
+
+  it("is said to be unusable under the name of the variable that names it", async () => {
+    const { code, stderr } = await hubhook(["webhooks", "ls"], { env: at("http://me:hf_x@127.0.0.1:1") });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("HF_ENDPOINT holds a name or a password")]);
+    expect(stderr).not.toContain("hf_x");
+  });
+
+  const onLinux = process.platform === "linux" ? it : it.skip;
+  onLinux("is waited for without showing secrets in the list of processes", async () => {
+    await using target = await startTarget("hang");
+    const args = ["webhooks", "create", "--url", URL_A, "--watch", "user:me", "--secret", "s3cret", "--token", "hf_x"];
+    const child = spawnHubhook(args, { env: at(target.url) });
+    const closed = once(child, "close");
+    await target.received(1);
+    const words = await readFile(`/proc/${child.pid}/cmdline`, "utf8");
+    child.kill("SIGINT");
+    await closed;
+    expect(words.replaceAll("\0", "")).toBe("hubhook webhooks");
   });
 
   it("is no longer waited for after Ctrl-C", async () => {

@@ -59,6 +59,11 @@ describe("wrong arguments are refused before any request", () => {
     ["no id", (client) => client.delete(""), "is no id"],
     ["no delivery", (client) => client.replay(ID, "a/b"), 'delivery: "a/b" is no id'],
     ["a wrong limit", (client) => client.activity(ID, { limit: 0 }), "from 1 to 200"],
+    [
+      "a wrong state",
+      (client) => client.activity(ID, { state: "done" as Any }),
+      "state: write one of pending, running",
+    ],
     ["a wrong time", (client) => client.activity(ID, { since: "yesterday" }), "since: write a time"],
   ])("%s", async (_, call, sentence) => {
     await using target = await startTarget({ status: 200, body: "[]" });
@@ -76,6 +81,7 @@ describe("wrong arguments are refused before any request", () => {
     [{ endpoint: "https://huggingface.co/?a=1" }, "without ? and #"],
     [{ token: "hf_x\ny" }, "token: it is not usable"],
     [{ token: "" }, "token: it is not usable"],
+    [{ userAgent: "a\nb" }, "userAgent: write visible ASCII"],
     [{ timeoutMs: 0 }, "timeoutMs: write a number"],
     [{ timeoutMs: Number.POSITIVE_INFINITY }, "timeoutMs: write a number"],
   ])("a client with %j", (options, sentence) => {

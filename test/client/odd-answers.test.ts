@@ -1,4 +1,7 @@
 /** What hubs, proxies and networks answer when it is not what the embedded hub would: recorded shapes, scripted. */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { inspect } from "node:util";
 import { describe, expect, it } from "@jest/globals";
 import { type HubError, type Webhook, WebhooksClient, type WebhooksClientOptions } from "../../src/client/client.ts";
 import { type Behaviour, startTarget } from "../support/target.ts";
@@ -153,6 +156,12 @@ describe("what is sent", () => {
     expect(requests[1]?.body).toEqual({ watched: old.watched, ...body });
   });
 
+  it("an update names no domains where the hub told of none", async () => {
+    const before = { ...old, domains: undefined };
+    const requests = await sent({ webhook: before }, (client) => client.update(ID, { url: old.url }));
+    expect(requests[1]?.body).toEqual({ watched: old.watched, url: old.url });
+  });
+
   it("never updates over a webhook that it did not understand", async () => {
     await using scripted = await startScripted([json({ webhook: { ...old, watched: [{ type: "user" }] } })]);
     const error = await failureOf(scripted.client.update(ID, { secret: "x" }));
@@ -194,14 +203,20 @@ describe("errors", () => {
     [
       "the token itself",
       json({ error: `unknown token ${TOKEN}` }, 401),
-      { reason: "unknown token …" },
-      "unknown token …",
+      { reason: "unknown token ***" },
+      "unknown token ***",
     ],
     [
       "the secret that was sent",
       json({ error: "bad secret s3cret-x" }, 400),
-      { reason: "bad secret …" },
-      "bad secret …",
+      { reason: "bad secret ***" },
+      "bad secret ***",
+    ],
+    [
+      "an address with a secret in it",
+      json({ error: "https://me:pw@e.com/?secret=in-it&x=1 is taken" }, 409),
+      { reason: "https://***@e.com/?secret=***&x=1 is taken" },
+      "?secret=***&x=1 is taken",
     ],
   ])("tell %s", async (_, answer, details, sentence) => {
     await using scripted = await startScripted([answer]);
@@ -211,6 +226,12 @@ describe("errors", () => {
     expect(error.url).toBe(`${scripted.target.url}/api/settings/webhooks`);
     expect(error.message).toContain(sentence);
     expect(error.message).not.toContain("s3cret-x");
+  });
+
+  it("keep their words where the token is one of them", async () => {
+    await using target = await startTarget(json({ error: "any value will do, too many requests" }, 400));
+    const error = await failureOf(new WebhooksClient({ endpoint: target.url, token: "any" }).list());
+    expect(error.reason).toBe("any value will do, too many requests");
   });
 
   it.each<[string, Behaviour, string]>([
@@ -242,6 +263,18 @@ describe("errors", () => {
     expect(cut).toMatchObject({ kind: "cut", message: expect.stringContaining("was cut before its end") });
     const gone = new WebhooksClient({ endpoint: "http://127.0.0.1:1", sleep: async () => {} });
     expect((await failureOf(gone.list())).message).toMatch(/^http:\/\/127\.0\.0\.1:1 cannot be reached: /);
+  });
+
+  it("tell what is no HTTP, and keep nothing of what it repeats", async () => {
+    const server = createServer((socket) => {
+      socket.once("data", (bytes) => socket.end(`HTTP/1.1 200 OK\r\n${bytes}`)).on("error", () => {});
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const error = await failureOf(new WebhooksClient({ endpoint, token: TOKEN, sleep: async () => {} }).list());
+    server.close();
+    expect(error.message).toBe(`${endpoint} cannot be reached: what answers there is no HTTP`);
+    expect(inspect(error, { depth: null })).not.toContain(TOKEN);
   });
 
   it("tell what took too long, and try it once", async () => {

@@ -36,6 +36,24 @@ describe("a delivery", () => {
     expect(JSON.stringify(delivery)).not.toContain("s3cret");
   });
 
+  it("keeps no secret that the receiver's answer repeats", async () => {
+    const said = 'x-webhook-secret: s3cret, {"args":{"secret":"se cret"},"url":"/x?secret=se%20cret&y=1"}';
+    const elsewhere = { location: "https://elsewhere/x?secret=se%20cret&y=1" };
+    await using target = await startTarget({ status: 200, body: said }, { status: 301, headers: elsewhere });
+    const { api, hub } = await startTestHub({ scheduleMs: [] });
+    const id = await addWebhook(api, { url: `${target.url}/x?secret=se%20cret&y=1`, secret: "s3cret" });
+    for (const _ of [1, 2]) {
+      await publish(api, "repo:update");
+      await hub.idle();
+    }
+    const [redirected, answered] = await activityOf(api, id);
+    expect(answered?.attempts[0]?.response).toBe(
+      'x-webhook-secret: ***, {"args":{"secret":"***"},"url":"/x?secret=***&y=1"}',
+    );
+    expect(redirected?.attempts[0]?.error).toContain("a redirect to https://elsewhere/x?secret=***&y=1");
+    expect(target.requests[0]?.url).toBe("/x?secret=se%20cret&y=1");
+  });
+
   it("carries no secret header where there is no secret", async () => {
     await using target = await startTarget({ status: 204 });
     const { api, hub } = await startTestHub();

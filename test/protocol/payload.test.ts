@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import { documentedEvents, payloadSchema } from "../../src/protocol/payload.ts";
+import fc from "fast-check";
+import { documentedEvents, isPlainPayload, payloadSchema } from "../../src/protocol/payload.ts";
 import { samplePayload } from "../../src/protocol/sample.ts";
 
 describe("any payload", () => {
@@ -36,6 +37,33 @@ describe("any payload", () => {
     ["refs that are no list", { event: { action: "update" }, repo: { type: "model" }, updatedRefs: {} }, "updatedRefs"],
   ])("with %s is refused, and told where", (_with, payload, path) => {
     expect(payloadSchema.safeParse(payload).error?.issues.map((issue) => issue.path.join("."))).toEqual([path]);
+  });
+
+  it("is plainly one exactly where the schema accepts it", () => {
+    // Mostly what belongs there, now and then anything that JSON can hold.
+    const mostly = <T>(usual: fc.Arbitrary<T>) =>
+      fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: fc.jsonValue() });
+    const text = mostly(fc.constantFrom("update", "repo", ""));
+    const object = mostly(fc.constantFrom({}, { id: "1" }));
+    const objects = mostly(fc.array(object, { maxLength: 3 }));
+    const optional = { webhook: object, discussion: object, comment: object, movedTo: object, updatedConfig: object };
+    const payload = fc.record(
+      {
+        event: mostly(fc.record({ scope: text, action: text }, { requiredKeys: [] })),
+        repo: mostly(fc.record({ type: text, name: text }, { requiredKeys: [] })),
+        ...optional,
+        updatedRefs: objects,
+        updatedFiles: objects,
+        more: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(mostly(payload), (value) => {
+        expect(isPlainPayload(value)).toBe(payloadSchema.safeParse(value).success);
+      }),
+      { numRuns: 3_000 },
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 /** One delivery: its attempts with what was answered, its payload, and how to send it again. */
+import { withoutSecret } from "../../protocol/webhook.ts";
 import type { ShownDelivery } from "../activity.ts";
 import type { ShownWebhook } from "../webhook.ts";
 import { type Content, type Html, html, plain } from "./html.ts";
@@ -98,9 +99,11 @@ function payloadOf(path: string, id: string, payload: unknown): Html {
 function curlOf(webhook: ShownWebhook, webhookId: string, payload: unknown): Content {
   if ("job" in webhook || webhook.url === null) return null;
   const body = plain(JSON.stringify(payload));
+  // As it is sent: nothing but ASCII, which no terminal takes for something else.
+  const { href } = new URL(webhook.url);
+  const address = withoutSecret(href);
   const lines = [
-    // As it is sent: nothing but ASCII, which no terminal takes for something else.
-    `curl ${quoted(new URL(webhook.url).href)}`,
+    `curl ${quoted(address)}`,
     "-H 'Content-Type: application/json'",
     `-H 'Webhook-Id: ${webhookId}'`,
     ...(webhook.hasSecret ? ['-H "X-Webhook-Secret: $WEBHOOK_SECRET"'] : []),
@@ -108,6 +111,7 @@ function curlOf(webhook: ShownWebhook, webhookId: string, payload: unknown): Con
   ];
   return html`<details class="more"><summary>As curl</summary>
     ${webhook.hasSecret && html`<p class="hint">It takes the secret from <code>WEBHOOK_SECRET</code> in your shell.</p>`}
+    ${address !== href && html`<p class="hint">Write the secret of the address in place of <code>***</code>.</p>`}
     ${copyable("curl", lines.join(" \\\n  "), "curl command")}
   </details>`;
 }

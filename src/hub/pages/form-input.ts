@@ -2,7 +2,7 @@
 import { HttpError, type Issue } from "../../errors.ts";
 import { understand } from "../understand.ts";
 import type { ShownWebhook } from "../webhook.ts";
-import { type NewWebhook, webhookChange } from "../webhook-input.ts";
+import { MAX_WATCHED, type NewWebhook, TOO_MANY_WATCHED, webhookChange } from "../webhook-input.ts";
 
 /** The fields as they were filled in. */
 export interface WebhookForm {
@@ -98,16 +98,16 @@ function issuesOf(given: object): Issue[] {
 
 function itemsOf(text: string) {
   const problems: Problem[] = [];
-  const lines = text.split("\n").map((line) => line.trim());
-  const items = lines
-    .filter((line) => line !== "")
-    .flatMap((line, at) => {
-      const [, type = "", name = ""] = /^([^:]*):(.*)$/.exec(line) ?? [];
-      if (line.includes(":")) return [{ at, item: { type: type.trim(), name: name.trim() } }];
-      const shown = line.length > 100 ? `${line.slice(0, 100)}…` : line;
-      problems.push({ field: "watched", item: at, message: `"${shown}": write type:name, as dataset:me/data` });
-      return [];
-    });
+  const lines = text.split("\n").flatMap((line) => line.trim() || []);
+  // Each line that is wrong is a sentence on the page.
+  if (lines.length > MAX_WATCHED) problems.push({ field: "watched", message: TOO_MANY_WATCHED });
+  const items = lines.slice(0, MAX_WATCHED).flatMap((line, at) => {
+    const [, type = "", name = ""] = /^([^:]*):(.*)$/.exec(line) ?? [];
+    if (line.includes(":")) return [{ at, item: { type: type.trim(), name: name.trim() } }];
+    const shown = line.length > 100 ? `${line.slice(0, 100)}…` : line;
+    problems.push({ field: "watched", item: at, message: `"${shown}": write type:name, as dataset:me/data` });
+    return [];
+  });
   return { items, problems };
 }
 

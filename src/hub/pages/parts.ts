@@ -1,4 +1,6 @@
 /** What several pages show of a webhook and of a delivery. */
+
+import { withoutSecret } from "../../protocol/webhook.ts";
 import type { ShownDelivery } from "../activity.ts";
 import type { QuotaUse, ShownWebhook, WatchedItem } from "../webhook.ts";
 import { type Html, html } from "./html.ts";
@@ -23,9 +25,9 @@ export function badge({ disabled }: ShownWebhook): Html {
   return disabled === true ? mark("cancelled", "disabled") : mark("suspended");
 }
 
-/** The url, or the command of the Job. */
+/** The url without what it may hold of a secret, or the command of the Job. */
 export function targetOf(webhook: ShownWebhook): string {
-  if (!("job" in webhook)) return webhook.url ?? "";
+  if (!("job" in webhook)) return withoutSecret(webhook.url ?? "");
   return `Job: ${[...webhook.job.command, ...webhook.job.arguments].join(" ")}`;
 }
 

@@ -1,4 +1,5 @@
 /** One webhook: its state, what it watches, and its activity. */
+import { type DeliveryState, deliveryStates } from "../../protocol/webhook.ts";
 import type { ShownDelivery } from "../activity.ts";
 import type { ShownWebhook } from "../webhook.ts";
 import { type Content, exact, type Html, html } from "./html.ts";
@@ -7,16 +8,13 @@ import { badge, breakable, chips, eventOf, meter, resultOf, stateOf, targetOf } 
 import type { Session } from "./session.ts";
 import { counted, lasted, moment, number } from "./words.ts";
 
-export const states = ["pending", "running", "succeeded", "failed", "cancelled"] as const;
-export type State = (typeof states)[number];
-
 interface WebhookPage {
   session: Session;
   webhook: ShownWebhook;
   notice: Content;
   activity: { deliveries: ShownDelivery[]; next?: string };
   /** Which part of the activity is shown. */
-  shown: { state: State | undefined; cursor: string | undefined };
+  shown: { state: DeliveryState | undefined; cursor: string | undefined };
   /** Events that can be tried. */
   events: readonly string[];
 }
@@ -110,12 +108,12 @@ function tryIt(session: Session, { id, watched, domains }: ShownWebhook, events:
 </section>`;
 }
 
-function filterOf(path: string, current: State | undefined): Html {
-  const link = (state: State | undefined) => {
+function filterOf(path: string, current: DeliveryState | undefined): Html {
+  const link = (state: DeliveryState | undefined) => {
     const query = state === undefined ? "" : `?state=${state}`;
     return html`<a class="filter" href="${path}${query}#activity-title"${state === current && html` aria-current="true"`}>${state ?? "all"}</a>`;
   };
-  return html`<nav class="filters" aria-label="Deliveries by state">${[undefined, ...states].map(link)}</nav>`;
+  return html`<nav class="filters" aria-label="Deliveries by state">${[undefined, ...deliveryStates].map(link)}</nav>`;
 }
 
 function activityOf(

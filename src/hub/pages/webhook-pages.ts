@@ -2,6 +2,7 @@
 import { type Request, type Response, Router } from "express";
 import { HttpError } from "../../errors.ts";
 import { documentedEventNames } from "../../protocol/events.ts";
+import { deliveryStates } from "../../protocol/webhook.ts";
 import type { Activity } from "../activity.ts";
 import { answer } from "../answer.ts";
 import { understandEvents } from "../event-input.ts";
@@ -16,7 +17,7 @@ import { type Content, html } from "./html.ts";
 import { callout, SETTINGS, send } from "./layout.ts";
 import { listPage } from "./list-page.ts";
 import { type Sessions, sessionOf } from "./session.ts";
-import { states, webhookPage } from "./webhook-page.ts";
+import { webhookPage } from "./webhook-page.ts";
 
 export interface WebhookPagesParts {
   webhooks: Webhooks;
@@ -94,7 +95,7 @@ export function webhookPages(parts: WebhookPagesParts, { form }: Sessions): Rout
     const session = sessionOf(response);
     const webhook = webhooks.get(user, request.params.id);
     const { state: wanted, cursor: at } = request.query;
-    const state = states.find((one) => one === wanted);
+    const state = deliveryStates.find((one) => one === wanted);
     const cursor = typeof at === "string" ? at : undefined;
     const found = await activity.list(user, webhook.id, { state }, { limit: DELIVERIES_SHOWN, cursor });
     const shown = { state, cursor };

@@ -123,6 +123,8 @@ describe("the form", () => {
     expect(await problems({ ...FORM, watched: many })).toMatchObject([
       { field: "watched", message: expect.stringContaining("1000") },
     ]);
+    // Not a sentence for each of them.
+    expect((await problems({ ...FORM, watched: "x\n".repeat(100_000) })).length).toBeLessThan(1_100);
     expect((await api.get(WEBHOOKS)).body).toEqual([]);
   });
 
@@ -281,6 +283,22 @@ describe("the activity", () => {
     expect(page).not.toContain("s3cret");
     const raw = await visitor.get(`${path}/activity/${delivery?.id}/payload.json`);
     expect([raw.type, raw.body]).toEqual(["application/json", delivery?.payload]);
+  });
+
+  it("shows no secret of an address, but where it is edited", async () => {
+    await using target = await startTarget({ status: 200 });
+    const { api, hub, shown } = await open();
+    const id = await addWebhook(api, { url: `${target.url}/x?secret=s3cret&y=1` });
+    await publish(api, "repo:update");
+    await hub.idle();
+    const [delivery] = await activityOf(api, id);
+    const path = `${SETTINGS}/${id}`;
+    for (const page of [SETTINGS, path, `${path}/delete`, `${path}/activity/${delivery?.id}`]) {
+      const text = await shown(page);
+      expect(text).toContain("x?secret=***&amp;y=1");
+      expect(text).not.toContain("s3cret");
+    }
+    expect(await shown(`${path}/edit`)).toContain(`value="${target.url}/x?secret=s3cret&amp;y=1"`);
   });
 
   it("sends a delivery again and shows what was answered, and of which it is the replay", async () => {

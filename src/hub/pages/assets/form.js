@@ -20,7 +20,12 @@ text.hidden = true;
 for (const label of form.querySelectorAll(".no-script")) label.hidden = true;
 const lines = linesOf(text.value);
 for (const line of lines.length > 0 ? lines : ["model:"]) addRow(line, { known: text.value.trim() !== "" });
-add.addEventListener("click", () => addRow("model:").querySelector("input").focus());
+number();
+add.addEventListener("click", () => {
+  const row = addRow("model:");
+  number();
+  row.querySelector("input").focus();
+});
 
 function linesOf(value) {
   return value.split("\n").flatMap((line) => line.trim() || []);
@@ -40,7 +45,6 @@ function addRow(line, { known = false } = {}) {
   row.append(type, name, remove, problem);
   fill(line);
   rows.append(row);
-  number();
   if (known) seenItems.add(row);
 
   // Who pastes `type:name`, or several lines, means just that.
@@ -50,6 +54,7 @@ function addRow(line, { known = false } = {}) {
     event.preventDefault();
     fill(first);
     for (const one of rest) addRow(one, { known: true });
+    number();
     changed();
   });
   type.addEventListener("change", () => {
