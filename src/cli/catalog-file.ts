@@ -1,4 +1,4 @@
-/** Which catalog a command reads or changes: `--file`, else CATALOG; where it is all that is named, `--file` may be left out. */
+/** Which catalog a command reads or changes: `--file`, else CATALOG. Some verbs take it without `--file` too. */
 import type { Command } from "commander";
 import { counted, errorsOf, problemLine } from "../catalog/problem-line.ts";
 import { isUrl } from "../catalog/read.ts";
