@@ -14,21 +14,21 @@ import {
 
 export type Path = readonly (string | number)[];
 
-export interface Place extends Span {
+export interface Located extends Span {
   /** Where the key before it begins; the value's own start for what has none. */
   key: number;
 }
 
 interface Wanted {
   inside: Map<string | number, Wanted>;
-  span: Place | null;
+  span: Located | null;
 }
 
 /**
  * The spans of the paths, in their order; null for what is not there. One walk through the text, however many they
  * are. Of a key that comes twice the last is meant, as JSON.parse takes it.
  */
-export function locate(bytes: Uint8Array, paths: readonly Path[]): (Place | null)[] {
+export function locate(bytes: Uint8Array, paths: readonly Path[]): (Located | null)[] {
   const root: Wanted = { inside: new Map(), span: null };
   const wanted = paths.map((path) => path.reduce((parent, step) => childOf(parent, step), root));
   const start = skipSpace(bytes, 0);

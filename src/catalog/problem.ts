@@ -1,6 +1,6 @@
 /** A problem of a catalog file, from the rule that found it to its place in the file. */
 import { positionsOf } from "./lines.ts";
-import { locate, type Path, type Place } from "./locate.ts";
+import { locate, type Path, type Located } from "./locate.ts";
 import { type RuleName, rules } from "./rules.ts";
 
 export interface Problem {
@@ -49,7 +49,7 @@ export function place(findings: readonly Finding[], bytes: Uint8Array, value: un
   }
   const spans = wanted.length > 0 ? locate(bytes, wanted) : [];
   let next = 0;
-  const offsetOf = (span: Place | null | undefined, atKey = false) => (atKey ? span?.key : span?.start) ?? 0;
+  const offsetOf = (span: Located | null | undefined, atKey = false) => (atKey ? span?.key : span?.start) ?? 0;
   const placed = findings.map((finding) => {
     const offset = finding.offset ?? offsetOf(spans[next++], finding.atKey);
     const other = typeof finding.other === "object" ? offsetOf(spans[next++]) : finding.other;
