@@ -7,6 +7,10 @@ import { fsyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { openDeliveries } from "../../src/deliveries/deliveries.ts";
 
+// A test that was itself killed must not leave this behind.
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && process.exit(1), 500).unref();
+
 const [folder = ".", mode = "load"] = process.argv.slice(2);
 const runs = openSync(join(folder, "runs"), "a");
 const payloads = new Map<string, string>();

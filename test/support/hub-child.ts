@@ -7,6 +7,10 @@ import { writeSync } from "node:fs";
 import { startHub } from "../../src/hub/hub.ts";
 import { createSilentLogger } from "../../src/logger.ts";
 
+// A test that was itself killed must not leave this behind.
+const parent = process.ppid;
+setInterval(() => process.ppid !== parent && process.exit(1), 500).unref();
+
 const [dataDir = ".", target = "", mode = "load"] = process.argv.slice(2);
 const hub = await startHub({
   dataDir,
