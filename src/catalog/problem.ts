@@ -1,6 +1,6 @@
 /** A problem of a catalog file, from the rule that found it to its place in the file. */
 import { positionsOf } from "./lines.ts";
-import { locate, type Path, type Located } from "./locate.ts";
+import { type Located, locate, type Path } from "./locate.ts";
 import { type RuleName, rules } from "./rules.ts";
 
 export interface Problem {
