@@ -64,5 +64,8 @@ export function nothingFound(clear) {
 }
 
 export function emptyCatalog() {
-  return card("The catalog is empty", prose("It has no resources yet. `npx hubhook catalog add <file>` adds one."));
+  return card(
+    "The catalog is empty",
+    prose("It has no resources yet. `npx hubhook catalog add --file <file>` adds one."),
+  );
 }

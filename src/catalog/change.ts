@@ -1,7 +1,7 @@
 /** Changes of a catalog's text: what is not meant by one stays as it is, to the byte. */
-import { isList, itemsOf, type Span } from "./layout.ts";
+import { isList, itemsOf } from "./layout.ts";
 import { locate, type Path } from "./locate.ts";
-import { endOfValue, QUOTE, skipSpace, stringAt } from "./scan.ts";
+import { endOfValue, QUOTE, type Span, skipSpace, stringAt } from "./scan.ts";
 import type { Resource, Status } from "./schema.ts";
 import { appended } from "./style.ts";
 import { type Edit, edited } from "./write.ts";

@@ -1,5 +1,6 @@
 /** From one vocabulary for sources to the other. */
 import { locate } from "./locate.ts";
+import { counted, errorsOf } from "./problem-line.ts";
 import type { Resource, Vocabulary } from "./schema.ts";
 import { translate } from "./sources.ts";
 import { type Problem, validateCatalog } from "./validate.ts";
@@ -17,7 +18,7 @@ export class NotConvertible extends Error {
   readonly problems: Problem[];
 
   constructor(problems: Problem[]) {
-    super(`the file has ${problems.length} errors`);
+    super(`the file has ${counted(problems.length, "error")}`);
     this.problems = problems;
   }
 }
@@ -25,7 +26,7 @@ export class NotConvertible extends Error {
 /** All stays as it was, byte for byte, but the words of the sources. @throws NotConvertible */
 export function convertSources(bytes: Uint8Array, to: Vocabulary): Converted {
   const { problems } = validateCatalog(bytes);
-  const errors = problems.filter(({ severity, rule }) => severity === "error" && rule !== "mixed-vocabulary");
+  const errors = errorsOf(problems).filter(({ rule }) => rule !== "mixed-vocabulary");
   if (errors.length > 0) throw new NotConvertible(errors);
   const { resources } = JSON.parse(Buffer.from(bytes).toString("utf8")) as { resources: Resource[] };
   const spans = locate(

@@ -1,7 +1,7 @@
 /** The rules beyond the schema: what resources must not share, what each should show, and what time and version tell. */
 import { isDate } from "./formats.ts";
 import { type Finder, markerFinder, readableUrl } from "./markers.ts";
-import { type Draft, foundText } from "./problem.ts";
+import { type Finding, foundText } from "./problem.ts";
 import type { RuleName } from "./rules.ts";
 import { Seen } from "./seen.ts";
 
@@ -14,7 +14,7 @@ const NEEDS_MARKER: ReadonlySet<unknown> = new Set(["model", "paper", "tool", "c
 export function crossChecker(
   resources: readonly unknown[],
   markers: readonly string[],
-  found: (draft: Draft) => void,
+  found: (finding: Finding) => void,
 ): (index: number) => void {
   const ids = new Seen(resources.length);
   const urls = new Seen(resources.length);
@@ -34,7 +34,7 @@ export function crossChecker(
   };
 }
 
-function noMarker(category: unknown, index: number, markers: readonly string[]): Draft {
+function noMarker(category: unknown, index: number, markers: readonly string[]): Finding {
   return {
     rule: "no-marker",
     path: ["resources", index],
@@ -53,7 +53,7 @@ const UNIQUE: Record<Field, { rule: RuleName; key(text: string): string; says: s
 };
 
 /** Looks for the first resource that really has the same, now that one seems to. */
-function sharedChecker(resources: readonly unknown[], found: (draft: Draft) => void) {
+function sharedChecker(resources: readonly unknown[], found: (finding: Finding) => void) {
   const firsts: Partial<Record<Field, Map<string, number>>> = {};
   return (field: Field, text: string, index: number) => {
     const { rule, key, says } = UNIQUE[field];
@@ -125,7 +125,7 @@ function titleKey(title: string): string {
 }
 
 /** @param version already of its form */
-export function checkVersion(version: string, before: string): Draft[] {
+export function checkVersion(version: string, before: string): Finding[] {
   if (compareVersions(version, before) > 0) return [];
   const [major = "0", minor = "0", patch = "0"] = before.split(".");
   return [
@@ -154,7 +154,7 @@ function compareVersions(a: string, b: string): number {
 /** Where the day begins first: UTC+14. */
 const EARLIEST_MS = 14 * 3_600_000;
 
-export function checkDate(updatedOn: string, now: Date): Draft[] {
+export function checkDate(updatedOn: string, now: Date): Finding[] {
   const today = new Date(now.getTime() + EARLIEST_MS).toISOString().slice(0, 10);
   if (!isDate(updatedOn) || updatedOn <= today) return [];
   return [

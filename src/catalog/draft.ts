@@ -3,6 +3,7 @@ import { crossChecker } from "./cross.ts";
 import { sourceOfUrl } from "./hosts.ts";
 import { proposedId } from "./ids.ts";
 import { markerFinder } from "./markers.ts";
+import { errorsOf } from "./problem-line.ts";
 import { CATEGORIES, type Resource, SOURCES, STATUSES, VOCABULARIES, type Vocabulary } from "./schema.ts";
 import { translate, vocabularyOf } from "./sources.ts";
 import { type Problem, validateCatalog } from "./validate.ts";
@@ -50,9 +51,8 @@ export function fieldProblems(field: DraftField, draft: Draft, vocabulary: Vocab
   const resources = [other, { ...other, id: "other", [field]: draft[field] }].map(resourceFrom);
   const text = JSON.stringify({ version: "1.0.0", updated_on: "2000-01-01", resources });
   const path = ["resources", 1, ...(EVIDENCE.includes(field) ? ["pashto_evidence"] : []), field];
-  return validateCatalog(text, { markers: [] }).problems.filter(
-    (problem) => problem.severity === "error" && path.every((step, index) => problem.path[index] === step),
-  );
+  const { problems } = validateCatalog(text, { markers: [] });
+  return errorsOf(problems).filter((problem) => path.every((step, index) => problem.path[index] === step));
 }
 
 /** Without what the draft leaves out; not checked. */

@@ -3,9 +3,9 @@ import type { Path } from "./locate.ts";
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
-  COMMA,
   endOfString,
   endOfValue,
+  nextPart,
   OPEN_LIST,
   OPEN_OBJECT,
   skipSpace,
@@ -55,7 +55,7 @@ export function findDuplicateKeys(bytes: Uint8Array, limit: number): DuplicateKe
       const first = seen.get(key);
       if (first === undefined) seen.set(key, at);
       else if (found.length < limit) found.push({ path: [...path], offset: at, first });
-      at = next(walk(skipSpace(bytes, skipSpace(bytes, keyEnd) + 1)));
+      at = nextPart(bytes, walk(skipSpace(bytes, skipSpace(bytes, keyEnd) + 1)));
       path.pop();
     }
     return at + 1;
@@ -64,14 +64,10 @@ export function findDuplicateKeys(bytes: Uint8Array, limit: number): DuplicateKe
     let at = skipSpace(bytes, start + 1);
     for (let index = 0; bytes[at] !== CLOSE_LIST; index++) {
       path.push(index);
-      at = next(walk(at));
+      at = nextPart(bytes, walk(at));
       path.pop();
     }
     return at + 1;
-  };
-  const next = (end: number): number => {
-    const at = skipSpace(bytes, end);
-    return bytes[at] === COMMA ? skipSpace(bytes, at + 1) : at;
   };
   walk(skipSpace(bytes, 0));
   return found;

@@ -5,11 +5,13 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { type Change, type Changed, changed, Unchangeable } from "./change.ts";
+import { reasonOf } from "./file-errors.ts";
 import { readText } from "./parse.ts";
+import { errorsOf } from "./problem-line.ts";
 import { MAX_BYTES } from "./rules.ts";
-import type { Resource, Vocabulary } from "./schema.ts";
+import type { Vocabulary } from "./schema.ts";
 import { type Problem, validateCatalog } from "./validate.ts";
-import { FileChanged, replaceFile } from "./write.ts";
+import { FileUnwritable, replaceFile } from "./write.ts";
 
 /** The file is as it was. The message is a sentence that says why, and the problems say more. */
 export class EditRefused extends Error {
@@ -68,22 +70,18 @@ export function openForEdit(file: string, { markers, now = () => new Date() }: E
       const { bytes: after, version } = changedFile(bytes, change, updatedOn, file);
       const report = validate(after);
       const fresh = notIn(problems, report.problems);
-      const errors = fresh.filter(isError);
+      const errors = errorsOf(fresh);
       if (errors.length > 0) throw new EditRefused(`nothing was written: ${file} would get new errors`, errors);
       return {
         change,
         version,
         updatedOn,
         warnings: fresh,
-        errors: report.problems.filter(isError).length,
+        errors: errorsOf(report.problems).length,
         write: () => replace(file, bytes, after),
       };
     },
   };
-}
-
-function isError({ severity }: Problem): boolean {
-  return severity === "error";
 }
 
 function readRegular(file: string): Buffer {
@@ -93,7 +91,9 @@ function readRegular(file: string): Buffer {
     if (stats.size > MAX_BYTES) throw new EditRefused(`${file} is larger than the ${MAX_BYTES / 1e6} MB that are read`);
     return readFileSync(file);
   } catch (error) {
-    throw refusalOf(error, file, "read");
+    const why = reasonOf(error);
+    if (why === null) throw error;
+    throw new EditRefused(`${file} cannot be read: ${why}`, [], { cause: error });
   }
 }
 
@@ -137,28 +137,9 @@ async function replace(file: string, before: Uint8Array, after: Uint8Array): Pro
   try {
     await replaceFile(file, after, before);
   } catch (error) {
-    throw refusalOf(error, file, "written");
+    if (error instanceof FileUnwritable) throw new EditRefused(error.message, [], { cause: error });
+    throw error;
   }
 }
 
-function refusalOf(error: unknown, file: string, verb: "read" | "written"): unknown {
-  if (error instanceof FileChanged) return new EditRefused(error.message, [], { cause: error });
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (syscall === undefined) return error;
-  const why = code && Object.hasOwn(REASONS, code) ? REASONS[code as keyof typeof REASONS] : (error as Error).message;
-  return new EditRefused(`${file} cannot be ${verb}: ${why}`, [], { cause: error });
-}
-
-const REASONS = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
-  EACCES: "this user may not do that to the file or to its folder",
-  EPERM: "this user may not do that to the file or to its folder",
-  EROFS: "it lies where nothing can be written",
-  ENOSPC: "the disk is full, and it is as it was",
-  EDQUOT: "the disk is full, and it is as it was",
-  EFBIG: "it would be larger than files may be here, and it is as it was",
-  ELOOP: "its symbolic links lead in a circle",
-};
-
-export type { Change, Resource };
+export type { Change };

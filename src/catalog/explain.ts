@@ -2,9 +2,10 @@
 import type { z } from "zod";
 import { nearest } from "../nearest.ts";
 import { codePoints, isDate, isHttpUri } from "./formats.ts";
+import { slug } from "./ids.ts";
 import { jsonSchema } from "./json-schema.ts";
 import type { Path } from "./locate.ts";
-import { type Draft, foundText } from "./problem.ts";
+import { type Finding, foundText } from "./problem.ts";
 import type { RuleName } from "./rules.ts";
 import { SOURCES, type Vocabulary } from "./schema.ts";
 import { translate } from "./sources.ts";
@@ -31,8 +32,8 @@ export interface Explained {
 }
 
 /** At most `limit` problems. */
-export function explain({ value, at, issues, vocabulary }: Explained, limit: number): Draft[] {
-  const drafts: Draft[] = [];
+export function explain({ value, at, issues, vocabulary }: Explained, limit: number): Finding[] {
+  const findings: Finding[] = [];
   for (const issue of issues) {
     const inside = issue.path as Path;
     const path = [...at, ...inside];
@@ -41,15 +42,15 @@ export function explain({ value, at, issues, vocabulary }: Explained, limit: num
       const has = valueAt(value, inside) as object;
       // So many are no slips of the finger.
       const free = issue.keys.length > MANY ? [] : known.filter((one) => !Object.hasOwn(has, one));
-      for (const key of issue.keys.slice(0, limit - drafts.length)) drafts.push(unknownKey(path, key, known, free));
-    } else if (drafts.length < limit) drafts.push(draftOf(issue, path, value, vocabulary));
+      for (const key of issue.keys.slice(0, limit - findings.length)) findings.push(unknownKey(path, key, known, free));
+    } else if (findings.length < limit) findings.push(findingOf(issue, path, value, vocabulary));
   }
-  return drafts;
+  return findings;
 }
 
 const MANY = 100;
 
-function unknownKey(path: Path, key: string, known: readonly string[], free: readonly string[]): Draft {
+function unknownKey(path: Path, key: string, known: readonly string[], free: readonly string[]): Finding {
   return {
     rule: "unknown-key",
     path: [...path, key],
@@ -61,12 +62,12 @@ function unknownKey(path: Path, key: string, known: readonly string[], free: rea
   };
 }
 
-function draftOf(issue: z.core.$ZodIssue, path: Path, value: unknown, vocabulary: Vocabulary | null): Draft {
+function findingOf(issue: z.core.$ZodIssue, path: Path, value: unknown, vocabulary: Vocabulary | null): Finding {
   const inside = issue.path as Path;
   const key = inside.at(-1);
   const found = valueAt(value, inside);
   const fragment = fragmentAt(path);
-  const allowed = inWords(fragment);
+  const allowed = key === "source" ? sourcesInWords(vocabulary) : inWords(fragment);
   if (found === undefined && key !== undefined)
     return { rule: "missing-key", path: path.slice(0, -1), message: `"${key}" is missing`, allowed };
   const common = { path, found: foundText(found), allowed };
@@ -100,7 +101,7 @@ const SENTENCES = {
   pattern: "this is not of the form",
 } as const satisfies Partial<Record<RuleName, string>>;
 
-function wrongSource(word: string, common: Pick<Draft, "path">, vocabulary: Vocabulary | null): Draft {
+function wrongSource(word: string, common: Pick<Finding, "path">, vocabulary: Vocabulary | null): Finding {
   const translated = vocabulary ? translate(word, vocabulary) : undefined;
   if (vocabulary && translated !== undefined) {
     const [this_, others] =
@@ -109,18 +110,21 @@ function wrongSource(word: string, common: Pick<Draft, "path">, vocabulary: Voca
       rule: "mixed-vocabulary",
       ...common,
       message: `this is ${this_}, while the file's other sources are ${others}`,
-      allowed: SOURCES[vocabulary].join(", "),
       suggestion: translated,
     };
   }
-  const lists = vocabulary ? [SOURCES[vocabulary]] : [SOURCES.neutral, SOURCES.platform];
-  return {
-    rule: "not-allowed",
-    ...common,
-    message: "this is no source",
-    allowed: lists.map((words) => words.join(", ")).join("; or, in the whole file: "),
-    ...suggested(near(word, lists.flat())),
-  };
+  const suggestion = near(word, sourceLists(vocabulary).flat());
+  return { rule: "not-allowed", ...common, message: "this is no source", ...suggested(suggestion) };
+}
+
+function sourcesInWords(vocabulary: Vocabulary | null): string {
+  return sourceLists(vocabulary)
+    .map((words) => words.join(", "))
+    .join("; or, in the whole file: ");
+}
+
+function sourceLists(vocabulary: Vocabulary | null): (readonly string[])[] {
+  return vocabulary ? [SOURCES[vocabulary]] : [SOURCES.neutral, SOURCES.platform];
 }
 
 /** What the text would be if it kept the rule, where that is plain to see. */
@@ -137,15 +141,7 @@ function mended(rule: keyof typeof SENTENCES, key: string | number | undefined, 
     return isDate(date) ? date : undefined;
   }
   if (rule !== "pattern") return undefined;
-  if (key === "id")
-    return (
-      text
-        .normalize("NFKD")
-        .toLowerCase()
-        .replace(/\p{M}/gu, "")
-        .replace(/[^a-z0-9._]+/g, "-")
-        .replace(/^[-._]+|-+$/g, "") || undefined
-    );
+  if (key === "id") return slug(text) || undefined;
   const [, numbers = ""] = /^\s*v?(\d+(?:\.\d+){0,2})\s*$/i.exec(text) ?? [];
   return numbers === "" ? undefined : [...numbers.split("."), "0", "0"].slice(0, 3).join(".");
 }

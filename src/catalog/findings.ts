@@ -1,8 +1,8 @@
 /** What was found in a file, up to the limit of a report. */
-import { type Draft, type Problem, place } from "./problem.ts";
+import { type Finding, type Problem, place } from "./problem.ts";
 
 export class Findings {
-  readonly #drafts: Draft[] = [];
+  readonly #all: Finding[] = [];
   readonly #most: number;
   #left = false;
 
@@ -12,7 +12,7 @@ export class Findings {
 
   /** How many more may be added. */
   get room(): number {
-    return this.#most - this.#drafts.length;
+    return this.#most - this.#all.length;
   }
 
   /** Something was left out already. */
@@ -20,16 +20,16 @@ export class Findings {
     return this.#left;
   }
 
-  add(drafts: readonly Draft[]): void {
-    for (const draft of drafts) {
-      if (this.room > 0) this.#drafts.push(draft);
+  add(more: readonly Finding[]): void {
+    for (const finding of more) {
+      if (this.room > 0) this.#all.push(finding);
       else this.#left = true;
     }
   }
 
   place(bytes: Uint8Array, value: unknown): Problem[] {
     const message = "there are more problems: they are left out";
-    if (this.#left) this.#drafts.push({ rule: "too-many-problems", path: [], offset: bytes.length, message });
-    return this.#drafts.length > 0 ? place(this.#drafts, bytes, value) : [];
+    if (this.#left) this.#all.push({ rule: "too-many-problems", path: [], offset: bytes.length, message });
+    return this.#all.length > 0 ? place(this.#all, bytes, value) : [];
   }
 }

@@ -22,24 +22,29 @@ export function isDate(text: string): boolean {
 }
 
 // RFC 3986, section 3. What stands in a host, a port or before an @ may stand in a path as well, so that only an
-// address in brackets needs a look of its own.
-const PLAIN = "[A-Za-z0-9\\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2}";
-const END = `(?:\\?(?:${PLAIN}|[/?])*)?(?:#(?:${PLAIN}|[/?])*)?$`;
-const PLAIN_URI = new RegExp(`^https?://(?:${PLAIN}|/)*${END}`);
-const USER = "(?:(?:[A-Za-z0-9\\-._~!$&'()*+,;=:]|%[0-9A-Fa-f]{2})*@)?";
-const BRACKETED_URI = new RegExp(`^https?://${USER}\\[([^\\]]*)\\](?::\\d*)?(?:/(?:${PLAIN}|/)*)?${END}`);
+// address in brackets needs a look of its own. What must not stand there is searched for: a pattern that goes through
+// all that may runs out of stack on an address of megabytes.
+const SCHEME = /^https?:\/\//;
+const FOREIGN = /[^A-Za-z0-9\-._~!$&'()*+,;=:@/?#%]|%(?![0-9A-Fa-f]{2})/;
+const BRACKETED = /^https?:\/\/(?:([^[\]/?#@]*)@)?\[([^\]]*)\](?::\d*)?(?![^/?#])/;
 const FUTURE_ADDRESS = /^v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+$/i;
 const OCTET = "(?:25[0-5]|2[0-4]\\d|[01]?\\d?\\d)";
 const IPV4 = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
 
 /** A URI that begins with `http://` or `https://`. */
 export function isHttpUri(text: string): boolean {
-  if (PLAIN_URI.test(text)) return true;
-  const [, address] = BRACKETED_URI.exec(text) ?? [];
-  return address !== undefined && (isIpv6(address) || FUTURE_ADDRESS.test(address));
+  if (!SCHEME.test(text) || text.indexOf("#") !== text.lastIndexOf("#")) return false;
+  if (!FOREIGN.test(text)) return true;
+  const [start = "", user = "", address = ""] = BRACKETED.exec(text) ?? [];
+  if (start === "" || FOREIGN.test(user) || FOREIGN.test(text.slice(start.length))) return false;
+  return isIpv6(address) || FUTURE_ADDRESS.test(address);
 }
 
+/** As `0000:0000:0000:0000:0000:0000:255.255.255.255`. */
+const LONGEST_IPV6 = 45;
+
 function isIpv6(text: string): boolean {
+  if (text.length > LONGEST_IPV6) return false;
   const [left = "", right, ...more] = text.split("::");
   if (more.length > 0) return false;
   const groups = [left, right ?? ""].map((side) => (side === "" ? [] : side.split(":")));

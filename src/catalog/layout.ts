@@ -5,20 +5,15 @@
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
-  COMMA,
   endOfString,
   endOfValue,
+  nextPart,
   OPEN_LIST,
   OPEN_OBJECT,
+  type Span,
   skipSpace,
   stringAt,
 } from "./scan.ts";
-
-export interface Span {
-  start: number;
-  /** Behind it. */
-  end: number;
-}
 
 export interface Member extends Span {
   name: string;
@@ -44,7 +39,7 @@ export function membersOf(bytes: Uint8Array, object: Span): Member[] {
     const start = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1);
     const end = endOfValue(bytes, start);
     members.push({ start: at, end, name: stringAt(bytes, at, keyEnd), keyEnd, value: { start, end } });
-    at = next(bytes, end);
+    at = nextPart(bytes, end);
   }
   return members;
 }
@@ -55,13 +50,7 @@ export function itemsOf(bytes: Uint8Array, list: Span): Span[] {
   while (at < list.end && bytes[at] !== CLOSE_LIST) {
     const item = { start: at, end: endOfValue(bytes, at) };
     items.push(item);
-    at = next(bytes, item.end);
+    at = nextPart(bytes, item.end);
   }
   return items;
-}
-
-/** From behind a value to the next one, or to the bracket that closes. */
-function next(bytes: Uint8Array, end: number): number {
-  const at = skipSpace(bytes, end);
-  return bytes[at] === COMMA ? skipSpace(bytes, at + 1) : at;
 }

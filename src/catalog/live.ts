@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { problemLine } from "./problem-line.ts";
+import { counted, errorsOf, problemLine } from "./problem-line.ts";
 import { CatalogUnreadable, isUrl, type ReadOptions, readIfChanged } from "./read.ts";
 import type { Vocabulary } from "./schema.ts";
 import { type CatalogSearch, openSearchGently } from "./search.ts";
@@ -124,7 +124,7 @@ export class LiveCatalog {
       if (tag === this.#served?.tag) return this.#back(tag);
       const { catalog, vocabulary, problems } = validateCatalog(bytes, { markers });
       this.#tag = tag;
-      if (!catalog) return this.#refuse(problems.filter(({ severity }) => severity === "error"));
+      if (!catalog) return this.#refuse(errorsOf(problems));
       this.#serve({ search: await openSearchGently(catalog, signal), vocabulary, tag }, problems.length);
     } catch (error) {
       if (signal.aborted) return;
@@ -162,10 +162,9 @@ export class LiveCatalog {
 
 /** As `12 errors: line 3, column 7: …; line 9, …; and 10 more`. */
 function inWords(problems: Problem[]): string {
-  const named = problems.slice(0, NAMED).map(problemLine);
+  const named = problems.slice(0, NAMED).map((problem) => problemLine(problem));
   const more = problems.length - named.length;
-  const count = problems.length === 1 ? "1 error" : `${problems.length} errors`;
-  return `${count}: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
+  return `${counted(problems.length, "error")}: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}`;
 }
 
 function reason(error: unknown): string {

@@ -2,36 +2,33 @@
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
-  COMMA,
   endOfString,
   endOfValue,
+  nextPart,
   OPEN_LIST,
   OPEN_OBJECT,
+  type Span,
   skipSpace,
   stringAt,
 } from "./scan.ts";
 
 export type Path = readonly (string | number)[];
 
-/** Offsets in bytes. */
-export interface Span {
-  /** Of the key before it; the value's own for what has none. */
+export interface Located extends Span {
+  /** Where the key before it begins; the value's own start for what has none. */
   key: number;
-  start: number;
-  /** Behind it. */
-  end: number;
 }
 
 interface Wanted {
   inside: Map<string | number, Wanted>;
-  span: Span | null;
+  span: Located | null;
 }
 
 /**
  * The spans of the paths, in their order; null for what is not there. One walk through the text, however many they
  * are. Of a key that comes twice the last is meant, as JSON.parse takes it.
  */
-export function locate(bytes: Uint8Array, paths: readonly Path[]): (Span | null)[] {
+export function locate(bytes: Uint8Array, paths: readonly Path[]): (Located | null)[] {
   const root: Wanted = { inside: new Map(), span: null };
   const wanted = paths.map((path) => path.reduce((parent, step) => childOf(parent, step), root));
   const start = skipSpace(bytes, 0);
@@ -66,7 +63,7 @@ function walkObject(bytes: Uint8Array, start: number, { inside }: Wanted): numbe
     const keyEnd = endOfString(bytes, at);
     const value = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1);
     const end = walk(bytes, at, value, inside.get(stringAt(bytes, at, keyEnd)));
-    at = next(bytes, end);
+    at = nextPart(bytes, end);
   }
   return at + 1;
 }
@@ -74,12 +71,6 @@ function walkObject(bytes: Uint8Array, start: number, { inside }: Wanted): numbe
 function walkList(bytes: Uint8Array, start: number, { inside }: Wanted): number {
   let at = skipSpace(bytes, start + 1);
   for (let index = 0; at < bytes.length && bytes[at] !== CLOSE_LIST; index++)
-    at = next(bytes, walk(bytes, at, at, inside.get(index)));
+    at = nextPart(bytes, walk(bytes, at, at, inside.get(index)));
   return at + 1;
-}
-
-/** From behind a value to the next one, or to the bracket that closes. */
-function next(bytes: Uint8Array, end: number): number {
-  const at = skipSpace(bytes, end);
-  return bytes[at] === COMMA ? skipSpace(bytes, at + 1) : at;
 }

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { findDuplicateKeys } from "./duplicate-keys.ts";
 import { excerptAt } from "./lines.ts";
-import type { Draft } from "./problem.ts";
+import { type Finding, foundText } from "./problem.ts";
 import { MANY_LEVELS, MAX_BYTES, MAX_DEPTH } from "./rules.ts";
 import { keysIn, listsIn, tooDeepAt } from "./scan.ts";
 import { findSyntaxProblem } from "./syntax.ts";
@@ -11,7 +11,7 @@ export interface Text {
   /** Without a byte order mark: nobody counts it as a column. */
   bytes: Buffer;
   /** What is wrong with the text as such. */
-  problems: Draft[];
+  problems: Finding[];
   /** null: no value could be had. */
   parsed: Parsed | null;
 }
@@ -36,13 +36,13 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-function parse(bytes: Buffer): Parsed | Draft {
+function parse(bytes: Buffer): Parsed | Finding {
   if (bytes.length > MAX_BYTES) return tooLarge(bytes);
   if (!isUtf8(bytes)) return notUtf8(bytes);
   const keys = keysIn(bytes);
   // An object must have a key before anything can lie in it.
   const tooDeep = keys + listsIn(bytes) > MANY_LEVELS ? tooDeepAt(bytes, MAX_DEPTH) : -1;
-  if (tooDeep >= 0) return tooDeepDraft(tooDeep);
+  if (tooDeep >= 0) return nestedTooDeep(tooDeep);
   try {
     return { value: JSON.parse(bytes.toString("utf8")), keys };
   } catch (error) {
@@ -52,22 +52,22 @@ function parse(bytes: Buffer): Parsed | Draft {
   }
 }
 
-function byteOrderMark(): Draft {
+function byteOrderMark(): Finding {
   const message = "the file begins with a byte order mark: save it as UTF-8 without one";
   return { rule: "byte-order-mark", path: [], offset: 0, message };
 }
 
-function tooLarge({ length }: Buffer): Draft {
+function tooLarge({ length }: Buffer): Finding {
   const found = `${(length / 1e6).toFixed(1)} MB`;
   return { rule: "too-large", path: [], offset: 0, message: "the file is too large", found, allowed: "256 MB" };
 }
 
-function tooDeepDraft(offset: number): Draft {
+function nestedTooDeep(offset: number): Finding {
   const message = `brackets lie deeper in one another here than the ${MAX_DEPTH} levels that are read`;
   return { rule: "too-deep", path: [], offset, message };
 }
 
-function notUtf8(bytes: Buffer): Draft {
+function notUtf8(bytes: Buffer): Finding {
   const [first, second] = bytes;
   const wide =
     (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff) || first === 0 || second === 0;
@@ -87,14 +87,15 @@ function notUtf8(bytes: Buffer): Draft {
 }
 
 /** What the parsed value does not show: that the text is too deep, or has keys twice. */
-export function hiddenProblems(bytes: Uint8Array, limit: number): Draft[] {
+export function hiddenProblems(bytes: Uint8Array, limit: number): Finding[] {
   const tooDeep = tooDeepAt(bytes, MAX_DEPTH);
-  if (tooDeep >= 0) return [tooDeepDraft(tooDeep)];
+  if (tooDeep >= 0) return [nestedTooDeep(tooDeep)];
   return findDuplicateKeys(bytes, limit).map(({ path, offset, first }) => ({
     rule: "duplicate-key",
     path,
     offset,
     other: first,
-    message: (line) => `the key "${path.at(-1)}" stands in this object already (line ${line}): only one can count`,
+    message: (line) =>
+      `the key ${foundText(path.at(-1))} stands in this object already (line ${line}): only one can count`,
   }));
 }

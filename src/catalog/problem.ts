@@ -1,6 +1,6 @@
 /** A problem of a catalog file, from the rule that found it to its place in the file. */
 import { positionsOf } from "./lines.ts";
-import { locate, type Path, type Span } from "./locate.ts";
+import { type Located, locate, type Path } from "./locate.ts";
 import { type RuleName, rules } from "./rules.ts";
 
 export interface Problem {
@@ -29,7 +29,7 @@ export interface Problem {
 }
 
 /** A problem whose place is still to be found: where its path leads, unless an offset in bytes is known. */
-export interface Draft extends Pick<Problem, "found" | "allowed" | "suggestion" | "excerpt"> {
+export interface Finding extends Pick<Problem, "found" | "allowed" | "suggestion" | "excerpt"> {
   rule: RuleName;
   path: Path;
   /** At the key, not at its value. */
@@ -40,20 +40,20 @@ export interface Draft extends Pick<Problem, "found" | "allowed" | "suggestion" 
   message: string | ((otherLine: number) => string);
 }
 
-/** Finds the places of all drafts in one walk, and puts them in the order of the file. */
-export function place(drafts: readonly Draft[], bytes: Uint8Array, value: unknown): Problem[] {
+/** Finds the places of all findings in one walk, and puts them in the order of the file. */
+export function place(findings: readonly Finding[], bytes: Uint8Array, value: unknown): Problem[] {
   const wanted: Path[] = [];
-  for (const { path, offset, other } of drafts) {
+  for (const { path, offset, other } of findings) {
     if (offset === undefined) wanted.push(path);
     if (typeof other === "object") wanted.push(other);
   }
   const spans = wanted.length > 0 ? locate(bytes, wanted) : [];
   let next = 0;
-  const offsetOf = (span: Span | null | undefined, atKey = false) => (atKey ? span?.key : span?.start) ?? 0;
-  const placed = drafts.map((draft) => {
-    const offset = draft.offset ?? offsetOf(spans[next++], draft.atKey);
-    const other = typeof draft.other === "object" ? offsetOf(spans[next++]) : draft.other;
-    return { draft, offset, other };
+  const offsetOf = (span: Located | null | undefined, atKey = false) => (atKey ? span?.key : span?.start) ?? 0;
+  const placed = findings.map((finding) => {
+    const offset = finding.offset ?? offsetOf(spans[next++], finding.atKey);
+    const other = typeof finding.other === "object" ? offsetOf(spans[next++]) : finding.other;
+    return { finding, offset, other };
   });
   placed.sort((a, b) => a.offset - b.offset);
   const positions = positionsOf(
@@ -63,15 +63,15 @@ export function place(drafts: readonly Draft[], bytes: Uint8Array, value: unknow
   const others = placed.map(({ other }) => other ?? 0);
   const ascending = [...new Set(others)].sort((a, b) => a - b);
   const lines = new Map(positionsOf(bytes, ascending).map(({ line }, index) => [ascending[index] ?? 0, line]));
-  return placed.map(({ draft, other }, index) => {
+  return placed.map(({ finding, other }, index) => {
     const { line, column } = positions[index] ?? { line: 1, column: 1 };
-    const message = typeof draft.message === "string" ? draft.message : draft.message(lines.get(other ?? 0) ?? 1);
-    return problemOf(draft, message, line, column, value);
+    const message = typeof finding.message === "string" ? finding.message : finding.message(lines.get(other ?? 0) ?? 1);
+    return problemOf(finding, message, line, column, value);
   });
 }
 
-function problemOf(draft: Draft, message: string, line: number, column: number, value: unknown): Problem {
-  const { rule, path, found, allowed, suggestion, excerpt } = draft;
+function problemOf(finding: Finding, message: string, line: number, column: number, value: unknown): Problem {
+  const { rule, path, found, allowed, suggestion, excerpt } = finding;
   return {
     rule,
     severity: rules[rule].severity,

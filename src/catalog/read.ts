@@ -6,6 +6,7 @@ import { open } from "node:fs/promises";
 import { Agent, type Dispatcher } from "undici";
 import { StartError } from "../errors.ts";
 import { ForbiddenTarget, guardedConnector, type Lookup } from "../http/address-guard.ts";
+import { reasonOf } from "./file-errors.ts";
 import { MAX_BYTES } from "./rules.ts";
 
 const MAX_REDIRECTS = 5;
@@ -72,16 +73,10 @@ async function readFile(path: string, { signal, maxBytes }: ReadOptions): Promis
     return await collect(stream, path, maxBytes);
   } catch (error) {
     if (error instanceof CatalogUnreadable) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new CatalogUnreadable(`${path} cannot be read: ${FILE_SENTENCES[code ?? ""] ?? message}`, { cause: error });
+    const why = reasonOf(error) ?? (error as Error).message;
+    throw new CatalogUnreadable(`${path} cannot be read: ${why}`, { cause: error });
   }
 }
-
-const FILE_SENTENCES: Record<string, string> = {
-  ENOENT: "there is no such file",
-  EISDIR: "it is a folder",
-  EACCES: "permission is denied",
-};
 
 /** @throws CatalogUnreadable when there is more than a catalog may have */
 export async function collect(
@@ -220,9 +215,14 @@ function parsed(source: string): URL {
   throw new CatalogUnreadable(`"${source}" is no address: write it as https://example.org/catalog.json`);
 }
 
+/** How a file or a URL is named to people. */
+export function nameOf(source: string): string {
+  return isUrl(source) && URL.canParse(source) ? shown(new URL(source)) : source;
+}
+
 /** Without what may be secret in it. */
-function shown(url: URL): string {
-  return `${url.origin}${url.pathname}${url.search && "?…"}`;
+function shown({ origin, pathname, search }: URL): string {
+  return `${origin}${pathname}${search && "?…"}`;
 }
 
 const SENTENCES: Record<string, string> = {

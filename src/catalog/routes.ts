@@ -8,7 +8,7 @@ import { FACETS } from "./facets.ts";
 import { jsonSchema } from "./json-schema.ts";
 import type { LiveCatalog, Served } from "./live.ts";
 import type { Problem } from "./problem.ts";
-import { problemLine } from "./problem-line.ts";
+import { counted, problemLine } from "./problem-line.ts";
 import { CATEGORIES, SOURCES, STATUSES, VOCABULARIES } from "./schema.ts";
 
 interface RoutesOptions {
@@ -108,8 +108,10 @@ async function servedBy(live: LiveCatalog): Promise<Served> {
   if (!live.served && !live.refusal) await live.idle();
   if (live.served) return live.served;
   const problems = live.refusal?.problems ?? [];
-  const count = problems.length === 1 ? "1 error" : `${problems.length} errors`;
-  const why = problems.length > 0 ? `its file has ${count}` : "its file could not be read; the log tells why";
+  const why =
+    problems.length > 0
+      ? `its file has ${counted(problems.length, "error")}`
+      : "its file could not be read; the log tells why";
   throw new HttpError(503, `no catalog can be shown now: ${why}`, {
     code: problems.length > 0 ? "catalog_invalid" : "catalog_unreadable",
     headers: { "Retry-After": "10" },

@@ -15,6 +15,12 @@ export const CLOSE_LIST = 0x5d;
 export const OPEN_OBJECT = 0x7b;
 export const CLOSE_OBJECT = 0x7d;
 
+/** What stands from `start` on, up to before `end`. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
 /** How many keys the text has, those counted twice that come twice. A few too many where strings look like keys. */
 export function keysIn(bytes: Buffer): number {
   let keys = 0;
@@ -63,6 +69,12 @@ export function skipSpace(bytes: Uint8Array, start: number): number {
   let at = start;
   for (let byte = bytes[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; byte = bytes[++at]);
   return at;
+}
+
+/** From behind a part of an object or a list to the next one, or to the bracket that closes. */
+export function nextPart(bytes: Uint8Array, end: number): number {
+  const at = skipSpace(bytes, end);
+  return bytes[at] === COMMA ? skipSpace(bytes, at + 1) : at;
 }
 
 /** The offset behind the value that begins here. */

@@ -52,8 +52,10 @@ const FIELDS: [number, (resource: Resource) => string | readonly string[] | unde
   [2, ({ pashto_evidence }) => pashto_evidence.markers],
 ];
 
-/** So many resources are taken in before others may have their turn. */
-const STEP = 250;
+/** So many characters are taken in before others may have their turn: a few milliseconds. */
+const STEP = 100_000;
+/** So many of one resource can be found: whoever writes megabytes into one must not hold up a server. */
+const MOST = 100_000;
 
 /** Makes a catalog searchable at once. */
 export function openSearch(catalog: Catalog): CatalogSearch {
@@ -78,9 +80,12 @@ export async function openSearchGently(catalog: Catalog, signal?: AbortSignal): 
 function* open(catalog: Catalog): Generator<void, CatalogSearch> {
   const { resources } = catalog;
   const writer = new IndexWriter();
+  let taken = 0;
   for (const [number, resource] of resources.entries()) {
-    write(writer, number, resource);
-    if (number % STEP === STEP - 1) yield;
+    taken += write(writer, number, resource);
+    if (taken < STEP) continue;
+    taken = 0;
+    yield;
   }
   const weights = FIELDS.map(([weight]) => weight);
   const entries = writer.entries();
@@ -111,12 +116,21 @@ function* open(catalog: Catalog): Generator<void, CatalogSearch> {
   };
 }
 
-function write(writer: IndexWriter, number: number, resource: Resource): void {
+/** Gives how many characters were taken in. */
+function write(writer: IndexWriter, number: number, resource: Resource): number {
+  let taken = 0;
   for (const [field, [, textOf]] of FIELDS.entries()) {
     const text = textOf(resource);
-    if (typeof text === "string") writer.add(number, field, text);
-    else for (const one of text ?? []) writer.add(number, field, one);
+    const texts = typeof text === "string" ? [text] : (text ?? []);
+    for (const one of texts) {
+      if (taken >= MOST) return taken;
+      const left = MOST - taken;
+      writer.add(number, field, one.length > left ? one.slice(0, left) : one);
+      // Also an empty one costs something.
+      taken += 1 + one.length;
+    }
   }
+  return taken;
 }
 
 /** The numbers of a page in the order of the file. */

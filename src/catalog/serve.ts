@@ -4,6 +4,7 @@ import type { Router } from "express";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { LiveCatalog, type LiveOptions } from "./live.ts";
 import { paths } from "./openapi.ts";
+import { nameOf } from "./read.ts";
 import { catalogRoutes } from "./routes.ts";
 
 export interface ServedCatalog {
@@ -19,11 +20,12 @@ export interface ServedCatalog {
 export function serveCatalog(options: LiveOptions): ServedCatalog {
   const live = new LiveCatalog(options);
   live.start();
+  const name = nameOf(options.source);
   return {
     live,
     routes: (publicUrl) => catalogRoutes({ live, publicUrl }),
     paths,
     // Told to everybody: a file is named, not where on the machine it lies.
-    concerns: () => (live.refusal ? [live.refusal.sentence.replaceAll(options.source, basename(options.source))] : []),
+    concerns: () => (live.refusal ? [live.refusal.sentence.replaceAll(name, basename(name))] : []),
   };
 }

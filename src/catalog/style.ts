@@ -1,6 +1,7 @@
 /** How a catalog file is written, so that what is added looks as if it had always been there. */
 import { isAscii } from "node:buffer";
-import { isList, isObject, itemsOf, type Member, membersOf, type Span } from "./layout.ts";
+import { isList, isObject, itemsOf, type Member, membersOf } from "./layout.ts";
+import type { Span } from "./scan.ts";
 import type { Resource } from "./schema.ts";
 import type { Edit } from "./write.ts";
 

@@ -136,5 +136,10 @@ function shown(bytes: Uint8Array, at: number): string {
   const [character = ""] = Buffer.from(bytes.subarray(at, at + 4)).toString("utf8");
   if (character === "'") return "a single quote (JSON knows double quotes only)";
   if (character === "/" || character === "#") return `"${character}" (JSON knows no comments)`;
+  if (/[\p{C}\p{Z}]/u.test(character)) return `an invisible character (${codePointOf(character)})`;
   return character === '"' ? "a text" : `"${character}"`;
+}
+
+function codePointOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
 }

@@ -8,7 +8,8 @@ import { countKeys } from "./duplicate-keys.ts";
 import { explain } from "./explain.ts";
 import { Findings } from "./findings.ts";
 import { hiddenProblems, readText } from "./parse.ts";
-import type { Draft, Problem } from "./problem.ts";
+import type { Finding, Problem } from "./problem.ts";
+import { errorsOf } from "./problem-line.ts";
 import { quickCheck } from "./quick.ts";
 import { MAX_DEPTH, MAX_PROBLEMS } from "./rules.ts";
 import { type Catalog, frameSchema, resourceSchemas, type Vocabulary } from "./schema.ts";
@@ -57,7 +58,7 @@ export function validateCatalog(input: Uint8Array | string, options: ValidateOpt
   const keysAround = countKeys(resources.length > 0 ? { ...(value as object), resources: [] } : value, MAX_DEPTH);
   if (keysAround + keysInside !== keys) findings.add(hiddenProblems(bytes, findings.room + 1));
   const problems = findings.place(bytes, value);
-  const bad = problems.some(({ severity }) => severity === "error");
+  const bad = errorsOf(problems).length > 0;
   return { catalog: bad ? null : (value as Catalog), vocabulary, read: { resources: resources.length }, problems };
 }
 
@@ -85,7 +86,7 @@ function checkResources(
   let keys = 0;
   const quickKeys = quickCheck(vocabulary ?? "neutral");
   const schema = resourceSchemas[vocabulary ?? "neutral"];
-  const checkCross = crossChecker(resources, markers, (draft) => findings.add([draft]));
+  const checkCross = crossChecker(resources, markers, (finding) => findings.add([finding]));
   const total = resources.length;
   for (let index = 0; index < total && !findings.full; index++) {
     const value = resources[index];
@@ -104,7 +105,7 @@ function explained(
   schema: z.ZodType,
   vocabulary: Vocabulary | null,
   limit: number,
-): Draft[] {
+): Finding[] {
   const issues = schema.safeParse(withShortLists(value, limit)).error?.issues ?? [];
   return explain({ value, at: ["resources", index], issues, vocabulary }, limit);
 }

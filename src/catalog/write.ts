@@ -17,11 +17,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { reasonOf } from "./file-errors.ts";
+import type { Span } from "./scan.ts";
 
-/** What stands from `start` to `end` (offsets in bytes) becomes `text`. */
-export interface Edit {
-  start: number;
-  end: number;
+/** What stands there (offsets in bytes) becomes `text`. */
+export interface Edit extends Span {
   text: string;
 }
 
@@ -36,9 +36,9 @@ export function edited(bytes: Uint8Array, edits: readonly Edit[]): Uint8Array {
   return Buffer.concat([...parts, bytes.subarray(kept)]);
 }
 
-/** The file is as others left it. The message is a sentence that says what to do next. */
-export class FileChanged extends Error {
-  override readonly name = "FileChanged";
+/** The file is as it was, or as others left it. The message is a sentence. */
+export class FileUnwritable extends Error {
+  override readonly name = "FileUnwritable";
 }
 
 /** No change takes that long: whoever made the lock has died. */
@@ -51,10 +51,25 @@ const STALE_MS = 60_000;
  *
  * Nothing in it waits, so that no signal can end the process between making the lock and taking it away.
  * @param before what the change was made from
- * @throws FileChanged when the file is no longer that, or somebody else is at it; else the error of the file system
+ * @throws FileUnwritable when the file is no longer that, somebody else is at it, or the file system refuses
  */
 export async function replaceFile(path: string, bytes: Uint8Array, before?: Uint8Array): Promise<void> {
+  try {
+    replace(path, bytes, before);
+  } catch (error) {
+    const why = reasonOf(error);
+    if (why === null) throw error;
+    // A file that is not there is made: what is missing is where it would lie.
+    const missing = ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+    throw new FileUnwritable(`${path} cannot be written: ${missing ? "there is no such folder" : why}`, {
+      cause: error,
+    });
+  }
+}
+
+function replace(path: string, bytes: Uint8Array, before?: Uint8Array): void {
   const old = statSync(path, { throwIfNoEntry: false });
+  if (old && !old.isFile()) throw new FileUnwritable(`${path} cannot be written: it is no file`);
   const target = old ? realpathSync(path) : path;
   // Who may not write into the file may not put another one in its place either.
   if (old) accessSync(target, constants.W_OK);
@@ -62,8 +77,8 @@ export async function replaceFile(path: string, bytes: Uint8Array, before?: Uint
   const fd = openLock(lock, path, old ? 0o600 : 0o666);
   try {
     try {
-      if (before && !readFileSync(target).equals(before))
-        throw new FileChanged(`${path} was changed by somebody else meanwhile, and was left as it is: try again`);
+      if (before && !(old && readFileSync(target).equals(before)))
+        throw new FileUnwritable(`${path} was changed by somebody else meanwhile, and was left as it is: try again`);
       writeFileSync(fd, bytes);
       if (old) keepRights(fd, old);
       fsyncSync(fd);
@@ -84,7 +99,7 @@ function openLock(lock: string, path: string, mode: number): number {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    throw new FileChanged(
+    throw new FileUnwritable(
       age > STALE_MS
         ? `${lock} is left over from a change that was cut off: delete it, and try again`
         : `somebody else is changing ${path} right now: try again in a moment`,

@@ -1,15 +1,18 @@
 /** `hubhook catalog convert`: the same catalog with its sources in the other words. */
+import { resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { convertSources, NotConvertible } from "../catalog/convert.ts";
+import { counted } from "../catalog/problem-line.ts";
+import { isUrl } from "../catalog/read.ts";
 import { VOCABULARIES, type Vocabulary } from "../catalog/schema.ts";
-import { FileChanged, replaceFile } from "../catalog/write.ts";
+import { FileUnwritable, replaceFile } from "../catalog/write.ts";
 import { loadConfig } from "../config.ts";
-import { counted } from "./catalog-report.ts";
-import { nameOf, readSource } from "./catalog-source.ts";
-import { Failure } from "./exit.ts";
+import { type FileOptions, readArgument, sourceOf, validating } from "./catalog-file.ts";
+import { nameOf, readSource, STDIN } from "./catalog-source.ts";
+import { Failure, UsageError } from "./exit.ts";
 import { note, printBytes } from "./output.ts";
 
-interface ConvertOptions {
+interface ConvertOptions extends FileOptions {
   sources: Vocabulary;
   output?: string;
 }
@@ -29,20 +32,24 @@ export function sourcesOption(): Option {
 }
 
 export function defineConvert(command: Command): void {
-  command
-    .argument("<file>", "a file, a URL, or - for standard input")
+  readArgument(command)
     .addOption(sourcesOption().makeOptionMandatory())
-    .option("-o, --output <file>", "write there, which may be the same file (default: standard output)")
+    .option("-o, --output <file>", "write there, which may be the same file (default: -, standard output)")
     .addHelpText("after", EXAMPLES)
     .action(convert);
 }
 
-async function convert(source: string, { sources, output }: ConvertOptions): Promise<void> {
-  const before = await readSource(source, loadConfig());
+async function convert(file: string | undefined, options: ConvertOptions): Promise<void> {
+  const { sources, output = STDIN } = options;
+  if (isUrl(output)) throw new UsageError("-o is a URL, and only a file can be written");
+  const config = loadConfig();
+  const source = sourceOf(options, config, file);
+  const before = await readSource(source, config);
   const { bytes, changed } = converted(source, before, sources);
-  if (output === undefined) printBytes(bytes);
-  else await replace(output, bytes, output === source ? before : undefined);
-  note(`${counted(changed, "source")} renamed${output === undefined ? "" : ` in ${output}`}`);
+  const toOutput = output === STDIN;
+  if (toOutput) printBytes(bytes);
+  else await replace(output, bytes, resolve(output) === resolve(source) ? before : undefined);
+  note(`${counted(changed, "source")} renamed${toOutput ? "" : ` in ${output}`}`);
 }
 
 function converted(source: string, before: Uint8Array, sources: Vocabulary): ReturnType<typeof convertSources> {
@@ -51,9 +58,7 @@ function converted(source: string, before: Uint8Array, sources: Vocabulary): Ret
   } catch (error) {
     if (!(error instanceof NotConvertible)) throw error;
     const errors = counted(error.problems.length, "error");
-    throw new Failure(
-      `${nameOf(source)} has ${errors}, and nothing was converted: \`hubhook catalog validate\` lists them`,
-    );
+    throw new Failure(`${nameOf(source)} has ${errors}, and nothing was converted: ${validating(source)} lists them`);
   }
 }
 
@@ -61,7 +66,7 @@ async function replace(file: string, bytes: Uint8Array, before?: Uint8Array): Pr
   try {
     await replaceFile(file, bytes, before);
   } catch (error) {
-    if (error instanceof FileChanged) throw new Failure(error.message);
-    throw new Failure(`${file} cannot be written: ${(error as Error).message}`, { cause: error });
+    if (error instanceof FileUnwritable) throw new Failure(error.message, { cause: error });
+    throw error;
   }
 }

@@ -9,11 +9,11 @@ import {
   twinOf,
 } from "../catalog/draft.ts";
 import type { EditableCatalog } from "../catalog/edit.ts";
+import { counted } from "../catalog/problem-line.ts";
 import type { Problem } from "../catalog/validate.ts";
 import { converse, NEEDED, type Objection } from "./ask.ts";
 import { answered, FIELDS, type Field, textOf } from "./catalog-fields.ts";
 import { type Found, idsOf } from "./catalog-file.ts";
-import { counted } from "./catalog-report.ts";
 import { harmless, note } from "./output.ts";
 
 /** What the new resource is written into. */
@@ -93,14 +93,15 @@ export function takenBy(field: DraftField, draft: Draft, resources: readonly unk
   if (field !== "id" && field !== "url") return undefined;
   const twin = twinOf(field, draft, resources);
   if (twin === undefined) return undefined;
-  const { id, title } = resources[twin] as Found;
-  return field === "id" ? `"${title}" has the id ${id} already` : `${id} has this url already`;
+  const { id = `resources[${twin}]`, title } = resources[twin] as Found;
+  if (field === "url") return `${id} has this url already`;
+  return `${title === undefined ? `resources[${twin}]` : `"${title}"`} has the id ${id} already`;
 }
 
 /** That another resource has nearly the same title, in a sentence; none where none has. */
 export function alikeTo(draft: Draft, { catalog }: Place): string[] {
   const twin = twinOf("title", draft, catalog.resources);
   if (twin === undefined) return [];
-  const { id, title } = catalog.resources[twin] as Found;
+  const { id = `resources[${twin}]`, title } = catalog.resources[twin] as Found;
   return [harmless(`${id} has nearly the same title, "${title}"`)];
 }

@@ -1,27 +1,19 @@
 /** `hubhook catalog ls` and `search`: resources of a catalog as a table. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Filters } from "../catalog/facets.ts";
-import type { Resource } from "../catalog/schema.ts";
-import { CATEGORIES, SOURCES, STATUSES } from "../catalog/schema.ts";
+import { FACETS, type FacetName, type Filters } from "../catalog/facets.ts";
+import { counted } from "../catalog/problem-line.ts";
+import { CATEGORIES, type Resource, SOURCES, STATUSES } from "../catalog/schema.ts";
 import { openSearch } from "../catalog/search.ts";
 import { nearest } from "../nearest.ts";
 import { type FileOptions, readNamedCatalog, readOption } from "./catalog-file.ts";
-import { counted } from "./catalog-report.ts";
-import { lineWidth, note, paint, print, printJson } from "./output.ts";
+import { type ListFormat, lineWidth, listFormatOption, note, paint, print, printJson } from "./output.ts";
 import { type Column, tableLines } from "./table.ts";
 
-interface ListOptions extends FileOptions {
-  category: string[];
-  source: string[];
-  status: string[];
-  tag: string[];
-  task: string[];
-  license: string[];
+interface ListOptions extends FileOptions, Partial<Record<FacetName, string[]>> {
   limit?: number;
-  format: "table" | "json" | "quiet";
+  format: ListFormat;
 }
 
-const FACETS = ["category", "source", "status", "tag", "task", "license"] as const;
 /** What a person looks through. */
 const SEARCH_LIMIT = 20;
 const MAX_LIMIT = 1_000_000;
@@ -88,13 +80,7 @@ function listOptions(command: Command, limit: string): Command {
     .addOption(new Option("--tag <tag>", "with this tag").argParser(many))
     .addOption(new Option("--task <task>", "for this task").argParser(many))
     .addOption(new Option("--license <license>", "under this license").argParser(many));
-  return command
-    .option("--limit <number>", limit, limitOf)
-    .addOption(
-      new Option("--format <format>", "for people, for programs, or ids only")
-        .choices(["table", "json", "quiet"])
-        .default("table"),
-    );
+  return command.option("--limit <number>", limit, limitOf).addOption(listFormatOption());
 }
 
 function choice(choices: readonly string[]) {
@@ -128,7 +114,7 @@ async function list(words: string, options: ListOptions): Promise<void> {
   else note(`${among}: try fewer or shorter words; \`hubhook catalog stats\` shows the tags.`);
 }
 
-function report(resources: readonly Resource[], format: ListOptions["format"]): void {
+function report(resources: readonly Resource[], format: ListFormat): void {
   if (format === "json") printJson(resources);
   else if (format === "quiet") for (const { id } of resources) print(id);
   else if (resources.length > 0) {

@@ -1,12 +1,12 @@
 /** Problems of a catalog: for people, for programs, and as annotations of a GitHub workflow. */
-import { type Problem, pathText } from "../catalog/problem.ts";
-import type { Report } from "../catalog/validate.ts";
+import { errorsOf, whereText } from "../catalog/problem-line.ts";
+import type { Problem, Report } from "../catalog/validate.ts";
 import { nameOf, STDIN } from "./catalog-source.ts";
 import { harmless, paint, print, printJson } from "./output.ts";
 
-export type Format = "text" | "json" | "github";
+export type ReportFormat = "text" | "json" | "github";
 
-export function reportProblems(source: string, report: Report, format: Format): void {
+export function reportProblems(source: string, report: Report, format: ReportFormat): void {
   const { problems } = report;
   if (format === "json") printJson(asJson(source, report));
   else if (format === "github") for (const problem of problems) print(asAnnotation(source, problem));
@@ -14,9 +14,9 @@ export function reportProblems(source: string, report: Report, format: Format): 
 }
 
 function asJson(source: string, { problems, vocabulary, read }: Report): object {
-  const errors = problems.filter(({ severity }) => severity === "error").length;
+  const errors = errorsOf(problems).length;
   return {
-    file: source,
+    file: nameOf(source),
     valid: errors === 0,
     vocabulary,
     resources: read?.resources ?? null,
@@ -27,11 +27,10 @@ function asJson(source: string, { problems, vocabulary, read }: Report): object 
 }
 
 function printProblem(source: string, problem: Problem): void {
-  const { severity, line, column, path, resource, rule, message, found, allowed, suggestion, excerpt } = problem;
+  const { severity, line, column, rule, message, found, allowed, suggestion, excerpt } = problem;
   const tone = severity === "error" ? "red" : "yellow";
   const where = paint("bold", harmless(`${nameOf(source)}:${line}:${column}`));
-  const what = `${harmless(pathText(path))}${resource === null ? "" : ` (${harmless(resource)})`}`;
-  print(`${where} ${paint(tone, severity)} ${paint("cyan", rule)} ${what}`);
+  print(`${where} ${paint(tone, severity)} ${paint("cyan", rule)} ${harmless(whereText(problem))}`);
   print(`  ${harmless(message)}`);
   if (found !== undefined) print(`  found    ${harmless(found)}`);
   if (allowed !== undefined) print(`  allowed  ${harmless(allowed)}`);
@@ -40,16 +39,27 @@ function printProblem(source: string, problem: Problem): void {
   print("");
 }
 
+/** Which words a file has for its sources, as `platforms as sources`. */
+export function sourcesText(vocabulary: Report["vocabulary"]): string {
+  if (vocabulary === null) return "no source that tells the vocabulary";
+  return { neutral: "neutral sources", platform: "platforms as sources" }[vocabulary];
+}
+
 /** A workflow command, in which these characters have a meaning. */
 function asAnnotation(source: string, problem: Problem): string {
-  const { severity, line, column, path, resource, rule, message, found, allowed, suggestion } = problem;
+  const { severity, line, column, rule, message, found, allowed, suggestion } = problem;
   const text = [
-    `${pathText(path)}${resource === null ? "" : ` (${resource})`}: ${message}`,
+    `${whereText(problem)}: ${message}`,
     ...(found === undefined ? [] : [`found ${found}`]),
     ...(allowed === undefined ? [] : [`allowed: ${allowed}`]),
     ...(suggestion === undefined ? [] : [`did you mean ${suggestion}?`]),
   ].join("\n");
-  const place = { ...(source !== STDIN && { file: source }), line: String(line), col: String(column), title: rule };
+  const place = {
+    ...(source !== STDIN && { file: nameOf(source) }),
+    line: String(line),
+    col: String(column),
+    title: rule,
+  };
   const properties = Object.entries(place).map(([name, value]) => `${name}=${escapedProperty(value)}`);
   return harmless(`::${severity} ${properties.join(",")}::${escaped(text)}`);
 }
@@ -60,9 +70,4 @@ function escaped(text: string): string {
 
 function escapedProperty(text: string): string {
   return escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
-}
-
-/** `1 error`, `2 errors`. */
-export function counted(count: number, thing: string): string {
-  return `${count.toLocaleString("en")} ${thing}${count === 1 ? "" : "s"}`;
 }

@@ -25,8 +25,8 @@ Examples:
 }
 
 async function show(id: string, options: ShowOptions): Promise<void> {
-  const { name, bytes, catalog } = await readNamedCatalog(options);
-  const whole = wholeId(id, idsOf(catalog.resources), name);
+  const { source, name, bytes, catalog } = await readNamedCatalog(options);
+  const whole = wholeId(id, idsOf(catalog.resources), source);
   const index = catalog.resources.findIndex((resource) => resource.id === whole);
   const resource = catalog.resources[index] as Resource;
   if (options.format === "json") return printJson(resource);
@@ -34,11 +34,11 @@ async function show(id: string, options: ShowOptions): Promise<void> {
   report(resource, `${name}:${line}:${column}`);
 }
 
-function wholeId(id: string, ids: string[], file: string): string {
+function wholeId(id: string, ids: string[], source: string): string {
   if (ids.includes(id)) return id;
   const begun = id === "" ? [] : ids.filter((one) => one.startsWith(id));
   const [one] = begun;
-  if (one === undefined) throw new Failure(noSuch(id, ids, file));
+  if (one === undefined) throw new Failure(noSuch(id, ids, source));
   if (begun.length === 1) return one;
   const some = begun.slice(0, NAMED).join(", ");
   throw new Failure(`several ids begin with "${id}": ${some}${begun.length > NAMED ? ", …" : ""}. Write more of it`);

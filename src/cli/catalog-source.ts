@@ -1,5 +1,5 @@
 /** The catalog that a verb is given: a file, a URL, or standard input. */
-import { CatalogUnreadable, collect, isUrl, readCatalogBytes } from "../catalog/read.ts";
+import { CatalogUnreadable, collect, nameOf as nameOfPlace, readCatalogBytes } from "../catalog/read.ts";
 import type { Config } from "../config.ts";
 import { Failure } from "./exit.ts";
 
@@ -18,8 +18,5 @@ export async function readSource(source: string, { hub, catalog }: Config): Prom
 
 /** How it is named to people: of a URL without what may be secret in it. */
 export function nameOf(source: string): string {
-  if (source === STDIN) return "standard input";
-  if (!isUrl(source) || !URL.canParse(source)) return source;
-  const { origin, pathname, search } = new URL(source);
-  return `${origin}${pathname}${search && "?…"}`;
+  return source === STDIN ? "standard input" : nameOfPlace(source);
 }

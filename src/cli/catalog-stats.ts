@@ -1,8 +1,9 @@
 /** `hubhook catalog stats`: what a catalog holds, in numbers. */
 import type { Command } from "commander";
+import { counted } from "../catalog/problem-line.ts";
 import { type Counts, statsOf } from "../catalog/stats.ts";
 import { type FileOptions, readNamedCatalog, readOption } from "./catalog-file.ts";
-import { counted } from "./catalog-report.ts";
+import { sourcesText } from "./catalog-report.ts";
 import { type Format, formatOption, harmless, paint, print, printJson } from "./output.ts";
 import { displayWidth } from "./table.ts";
 
@@ -31,8 +32,8 @@ async function stats(options: StatsOptions): Promise<void> {
   const { version, updated_on, ...rest } = statsOf(catalog);
   if (options.format === "json") return printJson({ version, updated_on, vocabulary, ...rest });
   print(`${paint("bold", harmless(name))} version ${version} of ${updated_on}`);
-  const words = vocabulary === null ? "" : `, sources in ${vocabulary} words`;
-  print(`${counted(rest.resources, "resource")}, ${share(rest.verified, rest.resources)}${words}`);
+  const held = [counted(rest.resources, "resource"), share(rest.verified, rest.resources), sourcesText(vocabulary)];
+  print(held.join(", "));
   reportCounts("Category", rest.category, Number.POSITIVE_INFINITY);
   reportCounts("Source", rest.source, Number.POSITIVE_INFINITY);
   reportCounts("License", rest.license, TOP);

@@ -1,15 +1,17 @@
 /** `hubhook catalog validate`: all problems of a catalog at once, each with its place. */
 import { type Command, Option } from "commander";
+import { counted, errorsOf } from "../catalog/problem-line.ts";
 import { type Report, validateCatalog } from "../catalog/validate.ts";
 import { type Config, loadConfig } from "../config.ts";
-import { counted, type Format, reportProblems } from "./catalog-report.ts";
+import { type FileOptions, readArgument, sourceOf, validating } from "./catalog-file.ts";
+import { type ReportFormat, reportProblems, sourcesText } from "./catalog-report.ts";
 import { nameOf, readSource, STDIN } from "./catalog-source.ts";
 import { Failure, UsageError } from "./exit.ts";
 import { noteProgress, print } from "./output.ts";
 
-interface ValidateOptions {
+interface ValidateOptions extends FileOptions {
   against?: string;
-  format: Format;
+  format: ReportFormat;
   strict?: true;
 }
 
@@ -30,8 +32,7 @@ Examples:
 const LARGE_BYTES = 5_000_000;
 
 export function defineValidate(command: Command): void {
-  command
-    .argument("<file>", "a file, a URL, or - for standard input")
+  readArgument(command)
     .option("--against <old>", "the catalog before, a file or a URL: the version must be above its")
     .addOption(
       new Option("--format <format>", "for people, for programs, or as annotations of a GitHub workflow")
@@ -43,10 +44,11 @@ export function defineValidate(command: Command): void {
     .action(validate);
 }
 
-async function validate(source: string, options: ValidateOptions): Promise<void> {
+async function validate(file: string | undefined, options: ValidateOptions): Promise<void> {
+  const config = loadConfig();
+  const source = sourceOf(options, config, file);
   if (source === STDIN && options.against === STDIN)
     throw new UsageError("standard input can be one of the two catalogs only: name a file for the other");
-  const config = loadConfig();
   const bytes = await readSource(source, config);
   const against = options.against === undefined ? null : await versionBefore(options.against, config);
   const large = bytes.length > LARGE_BYTES;
@@ -63,7 +65,7 @@ async function validate(source: string, options: ValidateOptions): Promise<void>
 
 /** @throws Failure when there is too much wrong */
 function conclude(source: string, report: Report, { format, strict }: ValidateOptions): void {
-  const errors = report.problems.filter(({ severity }) => severity === "error").length;
+  const errors = errorsOf(report.problems).length;
   const warnings = report.problems.length - errors;
   const counts = [
     ...(errors > 0 ? [counted(errors, "error")] : []),
@@ -78,9 +80,7 @@ function conclude(source: string, report: Report, { format, strict }: ValidateOp
 
 function describe({ read, vocabulary }: Report): string {
   if (!read) return "";
-  const words = { neutral: "neutral sources", platform: "platforms as sources" };
-  const either = "sources that both vocabularies have";
-  return ` (${counted(read.resources, "resource")}, ${vocabulary ? words[vocabulary] : either})`;
+  return ` (${counted(read.resources, "resource")}, ${sourcesText(vocabulary)})`;
 }
 
 /** Only its version counts: what else is wrong with it is why there is a new one. */
@@ -90,7 +90,7 @@ async function versionBefore(old: string, config: Config): Promise<{ version: st
   try {
     version = (JSON.parse(Buffer.from(bytes).toString("utf8")) as { version?: unknown } | null)?.version;
   } catch (error) {
-    throw new Failure(`${nameOf(old)} (--against) is no JSON: \`hubhook catalog validate\` says where`, {
+    throw new Failure(`${nameOf(old)} (--against) is no JSON: ${validating(old)} says where`, {
       cause: error,
     });
   }

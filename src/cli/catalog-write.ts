@@ -1,10 +1,10 @@
 /** What all commands that change a catalog file have in common. */
 import { type Change, type EditableCatalog, EditRefused, openForEdit, type Plan } from "../catalog/edit.ts";
+import { counted, problemLine } from "../catalog/problem-line.ts";
 import type { Config } from "../config.ts";
-import { problemLine, withProblems } from "./catalog-file.ts";
-import { counted } from "./catalog-report.ts";
+import { validating, withProblems } from "./catalog-file.ts";
 import { Failure } from "./exit.ts";
-import { type Format, note, print, printJson } from "./output.ts";
+import { type Format, harmless, note, print, printJson } from "./output.ts";
 
 /** @throws Failure where it cannot be read, or is no catalog */
 export function openCatalog(file: string, { catalog }: Config): Promise<EditableCatalog> {
@@ -43,9 +43,6 @@ export function reportWritten(
 ): void {
   if (format === "json") printJson({ ...facts, written: true, version, updated_on: updatedOn });
   else print(`${said}; ${file} is version ${version} of ${updatedOn}`);
-  for (const warning of warnings) note(`warning: ${problemLine(file, warning)}`);
-  if (errors > 0)
-    note(
-      `${file} has ${counted(errors, "error")} from before: \`hubhook catalog validate ${file}\` shows what to mend.`,
-    );
+  for (const warning of warnings) note(harmless(`warning: ${problemLine(warning, file)}`));
+  if (errors > 0) note(`${file} has ${counted(errors, "error")} from before: ${validating(file)} shows what to mend.`);
 }

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { z } from "zod";
-import { problemLine } from "../catalog/problem-line.ts";
+import { counted, errorsOf, problemLine } from "../catalog/problem-line.ts";
 import { readCatalogBytes } from "../catalog/read.ts";
 import { type Problem, validateCatalog } from "../catalog/validate.ts";
 import { replaceFile } from "../catalog/write.ts";
@@ -60,7 +60,7 @@ async function publish(sha: string, context: Context) {
   const { catalog, errors, warnings } = inspect(bytes, before, context);
   if (!catalog) {
     const title = "The catalog has errors and was not published";
-    await report(errors, context, "discussions", (text) => ({ title, description: text, pullRequest: false }));
+    await report(errors, sha, context, "discussions", (text) => ({ title, description: text, pullRequest: false }));
     return { errors: errors.length };
   }
   // In one step: whoever reads the file meanwhile sees the old one or the new one, never a part.
@@ -74,7 +74,7 @@ async function check(sha: string, pullRequest: string, context: Context) {
   const before = await readFile(context.settings.CATALOG).catch(() => null);
   const { catalog, errors, warnings } = inspect(await fetchCatalog(sha, context), before, context);
   if (catalog) return { version: catalog.version, warnings };
-  await report(errors, context, `discussions/${pullRequest}/comment`, (comment) => ({ comment }));
+  await report(errors, sha, context, `discussions/${pullRequest}/comment`, (comment) => ({ comment }));
   return { errors: errors.length };
 }
 
@@ -82,7 +82,7 @@ function inspect(bytes: Uint8Array, before: Uint8Array | null, { settings }: Con
   const markers = settings.CATALOG_MARKERS.split(",").map((marker) => marker.trim());
   const against = before && validateCatalog(before).catalog;
   const { catalog, problems } = validateCatalog(bytes, { against, markers: markers.filter(Boolean) });
-  const errors = problems.filter(({ severity }) => severity === "error");
+  const errors = errorsOf(problems);
   return { catalog, errors, warnings: problems.length - errors.length };
 }
 
@@ -98,19 +98,19 @@ const REPORTED = 20;
 
 async function report(
   errors: Problem[],
+  sha: string,
   { settings, hub, signal, log }: Context,
   path: string,
   bodyOf: (text: string) => object,
 ): Promise<void> {
-  const lines = errors.slice(0, REPORTED).map(problemLine);
+  const lines = errors.slice(0, REPORTED).map((problem) => problemLine(problem));
   if (errors.length > REPORTED) lines.push(`and ${errors.length - REPORTED} more`);
   for (const line of lines) log.warn(line);
   if (settings.CATALOG_REPORT !== "comment") return;
   if (!hub.accessToken) throw new PermanentError("CATALOG_REPORT=comment needs HF_TOKEN, a token that may write there");
   // Messages quote the file: inside a block of code nothing of it is a link, a picture or a call to somebody.
   const quoted = lines.join("\n").replaceAll("`", "'");
-  const count = errors.length === 1 ? "1 error" : `${errors.length} errors`;
-  const text = `\`${settings.CATALOG_PATH.replaceAll("`", "'")}\` has ${count}:\n\n\`\`\`text\n${quoted}\n\`\`\`\n`;
+  const text = `\`${settings.CATALOG_PATH.replaceAll("`", "'")}\` of commit ${sha} has ${counted(errors.length, "error")}:\n\n\`\`\`text\n${quoted}\n\`\`\`\n`;
   const { api } = repoUrls({ type: "dataset", name: settings.CATALOG_REPO }, hub.hubUrl);
   const response = await fetch(`${api}/${path}`, {
     method: "POST",

@@ -1,10 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { chmod, link, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
 import { convertSources, NotConvertible } from "../../src/catalog/convert.ts";
 import { SOURCES, VOCABULARIES } from "../../src/catalog/schema.ts";
-import { edited, FileChanged, replaceFile } from "../../src/catalog/write.ts";
+import { edited, FileUnwritable, replaceFile } from "../../src/catalog/write.ts";
 import { catalog, resource } from "../support/catalog.ts";
 import { folderWith } from "../support/cli.ts";
 
@@ -97,7 +98,7 @@ describe("a file is replaced", () => {
   it("not when it changed meanwhile, or went away", async () => {
     await using folder = await folderWith({ "a.json": "theirs" });
     const file = join(folder.path, "a.json");
-    await expect(replaceFile(file, Buffer.from("ours"), Buffer.from("old"))).rejects.toThrow(FileChanged);
+    await expect(replaceFile(file, Buffer.from("ours"), Buffer.from("old"))).rejects.toThrow(FileUnwritable);
     expect(await readFile(file, "utf8")).toBe("theirs");
     await expect(replaceFile(join(folder.path, "b.json"), Buffer.from("ours"), Buffer.from("old"))).rejects.toThrow();
     expect(await readdir(folder.path)).toEqual(["a.json"]);
@@ -108,6 +109,16 @@ describe("a file is replaced", () => {
     await symlink("a.json", join(folder.path, "link.json"));
     await replaceFile(join(folder.path, "link.json"), Buffer.from("new"));
     expect(await readFile(join(folder.path, "a.json"), "utf8")).toBe("new");
+  });
+
+  it("only where it is one: of a pipe or a device nothing would be left", async () => {
+    await using folder = await folderWith({});
+    const pipe = join(folder.path, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    for (const path of [pipe, folder.path])
+      await expect(replaceFile(path, Buffer.from("new"))).rejects.toThrow(`${path} cannot be written: it is no file`);
+    expect((await stat(pipe)).isFIFO()).toBe(true);
+    expect(await readdir(folder.path)).toEqual(["pipe"]);
   });
 
   it("or made where none was", async () => {

@@ -19,6 +19,8 @@ describe("malformed JSON", () => {
     ['{"a": True}', 1, 7, '"True" is no value'],
     ['{"a": nul}', 1, 7, '"nul" is no value'],
     ['{"a": 01}', 1, 7, '"01" is no number'],
+    ['{"a":\u00a01}', 1, 6, "an invisible character (U+00A0)"],
+    ["\0\0\0", 1, 1, "an invisible character (U+0000)"],
     ['{"a": +1}', 1, 7, "no number"],
     ['{"a": 1.}', 1, 7, "no number"],
     ['{"a": .5}', 1, 7, "no number"],
@@ -212,6 +214,15 @@ describe("files that would use up the machine", () => {
       .map(({ pointer }) => pointer.length);
     expect(pointers).toHaveLength(499);
     expect(Math.max(...pointers)).toBeLessThan(250);
+  });
+
+  it.each([
+    ["good", "", []],
+    ["bad", " ", ["url /resources/0/url"]],
+    ["in brackets", "]", ["url /resources/0/url"]],
+  ])("have addresses of any length: %s", (_, end, found) => {
+    const start = end === "]" ? "https://[1" : "https://example.org/";
+    expect(foundIn(catalog([resource(1, { url: start + ":1".repeat(10_000_000) + end })]))).toEqual(found);
   });
 
   it("have texts of any length, of which little is shown", () => {

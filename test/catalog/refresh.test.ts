@@ -6,6 +6,8 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, it } from "@jest/globals";
 import type { Catalog } from "../../src/catalog/schema.ts";
+import { loadConfig } from "../../src/config.ts";
+import { refresh } from "../../src/handlers/_catalog-refresh.ts";
 import { onCleanup } from "../support/cleanup.ts";
 import { temporaryFolder } from "../support/deliveries.ts";
 import { START, startProgram } from "../support/program.ts";
@@ -127,6 +129,12 @@ const bad = JSON.stringify({
 });
 
 describe("the handler that keeps a catalog up to date", () => {
+  it("looks for the same words as the receiver, where nobody says which", () => {
+    const settings = refresh.options.settings?.parse({ CATALOG_REPO: "me/catalog", CATALOG: "catalog.json" });
+    const { CATALOG_MARKERS } = settings as { CATALOG_MARKERS: string };
+    expect(CATALOG_MARKERS.split(",")).toEqual(loadConfig({}).catalog.markers);
+  });
+
   it("publishes a good push, and keeps what it has where the next one is bad", async () => {
     const hub = await startHub({ [sha(1)]: two, [sha(2)]: bad });
     const receiver = await startReceiver(hub, JSON.parse(one), { CATALOG_REPORT: "comment" });
@@ -145,7 +153,7 @@ describe("the handler that keeps a catalog up to date", () => {
     expect(path).toBe("/api/datasets/me/catalog/discussions");
     expect(body).toMatchObject({ title: expect.stringMatching(/was not published/), pullRequest: false });
     const { description } = body as { description: string };
-    expect(description).toMatch(/2 errors/);
+    expect(description).toContain(`of commit ${sha(2)} has 2 errors`);
     expect(description).toMatch(/huggingfce/);
     // What the file says stays inside the block.
     expect(description.split("```")).toHaveLength(3);

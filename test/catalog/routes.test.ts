@@ -164,6 +164,14 @@ describe("a broken file", () => {
     expect(ready.body.troubles).toEqual([expect.stringMatching(/: none\.json cannot be read: there is no such file/)]);
     expect(receiver.written()).toContain("there is no such file");
   });
+
+  it("that lies at an address is told of without where that is", async () => {
+    const receiver = await startTestReceiver({ env: { CATALOG: "http://127.0.0.1:9/inside/none.json?key=hidden" } });
+    await request(receiver.url).get("/api/catalog").expect(503);
+    const { text, body } = await request(receiver.url).get("/ready");
+    expect(body.troubles).toEqual([expect.stringMatching(/: none\.json\?… cannot be read/)]);
+    expect(text).not.toMatch(/inside|hidden/);
+  });
 });
 
 describe("GET /schemas/catalog.schema.json", () => {

@@ -252,6 +252,30 @@ describe("filters and facets", () => {
   });
 });
 
+describe("a resource of megabytes", () => {
+  const summary = `begins ${"word ".repeat(50_000)} ends`;
+
+  it("is found by what it begins with", () => {
+    const search = open(resource("long", { summary }), resource("many", { tags: Array(200_000).fill("tag") }));
+    expect(idsOf(search, "begins")).toEqual(["long"]);
+    expect(idsOf(search, "ends")).toEqual([]);
+    expect(idsOf(search, "tag")).toEqual(["many"]);
+  });
+
+  it("holds nobody up for long, nor do many of them", async () => {
+    let turns = 0;
+    let opening = true;
+    const count = () => {
+      turns++;
+      if (opening) setImmediate(count);
+    };
+    setImmediate(count);
+    await openSearchGently(catalog(Array.from({ length: 20 }, (_, at) => resource(`long-${at}`, { summary }))));
+    opening = false;
+    expect(turns).toBeGreaterThanOrEqual(20);
+  });
+});
+
 describe("pages", () => {
   const resources = manyResources(1000);
   const search = openSearch(catalog(resources));

@@ -208,6 +208,21 @@ describe("the vocabulary", () => {
   });
 });
 
+describe("a source that is missing, or is no text,", () => {
+  it.each([
+    ["neutral", "code_host_a", "github"],
+    ["platform", "github", "code_host_a"],
+  ])("is asked for in the file's words, %s", (_, word, other) => {
+    for (const source of [undefined, 5]) {
+      const first = resource(1, { source: word });
+      const text = JSON.stringify(catalog([first, resource(2, { source: word }), resource(3, { source })]));
+      const [problem] = problemsOf(text);
+      expect(problem?.allowed).toContain(word);
+      expect(problem?.allowed).not.toContain(other);
+    }
+  });
+});
+
 describe("a suggestion", () => {
   const suggestionFor = (changes: object) => problemsOf(catalog([resource(1, changes)]))[0]?.suggestion;
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "@jest/globals";
-import { CATALOG, type CatalogFolder, catalogFolder, newResource } from "../support/catalog-file.ts";
+import { CATALOG, type CatalogFolder, catalogFolder, newResource, SPEECH, WORDS } from "../support/catalog-file.ts";
 import { hubhook } from "../support/cli.ts";
 import { atTerminal, CTRL_C, hasTerminal } from "../support/terminal.ts";
 
@@ -144,6 +144,16 @@ describe("hubhook catalog add with flags", () => {
     const url = await run(folder, ...flags({ ...LEAST, url: "http://HuggingFace.co/datasets/me/pashto-speech/" }));
     expect([url.code, url.stderr]).toEqual([1, "hubhook: nothing was added: pashto-speech has this url already\n"]);
     expect(await folder.read()).toEqual(CATALOG);
+  });
+
+  it("names one that is broken by its place", async () => {
+    const [{ title, ...untitled }, { id, ...nameless }] = [SPEECH, WORDS];
+    const text = JSON.stringify({ ...CATALOG, resources: [untitled, nameless] });
+    await using folder = await catalogFolder(text);
+    const said = async (changes: object) => (await run(folder, ...flags({ ...LEAST, ...changes }))).stderr;
+    expect(await said({ id: untitled.id })).toContain(`resources[0] has the id ${untitled.id} already`);
+    expect(await said({ url: nameless.url })).toContain("resources[1] has this url already");
+    expect(await said({ title: nameless.title })).toContain("resources[1] has nearly the same title");
   });
 
   it("proposes an id that is free, and a title that is nearly another's needs --yes", async () => {

@@ -70,7 +70,7 @@ describe("hubhook catalog promote and demote", () => {
 
   it.each([
     ["pashto-word", "did you mean pashto-words?"],
-    ["pashto", "`hubhook catalog ls` lists the ids"],
+    ["pashto", "`hubhook catalog ls --file catalog.json` lists the ids"],
   ])("take a whole id only: %s", async (id, next) => {
     await using folder = await catalogFolder();
     const { code, stdout, stderr } = await run(folder, "promote", id);

@@ -192,8 +192,8 @@ describe("hubhook catalog show", () => {
 
   it.each([
     ["pasto-speech", "did you mean pashto-speech?"],
-    ["quaternions", "`hubhook catalog ls` lists the ids"],
-    ["", "`hubhook catalog ls` lists the ids"],
+    ["quaternions", "`hubhook catalog ls --file catalog.json` lists the ids"],
+    ["", "`hubhook catalog ls --file catalog.json` lists the ids"],
   ])("says that there is no %p", async (id, next) => {
     const { code, stdout, stderr } = await run(["show", id]);
     expect([code, stdout, stderr]).toEqual([1, "", `hubhook: catalog.json has no resource "${id}": ${next}\n`]);
@@ -205,7 +205,7 @@ describe("hubhook catalog stats", () => {
     expect((await run(["stats"])).stdout).toBe(
       [
         "catalog.json version 1.2.3 of 2026-01-02",
-        "3 resources, 2 verified (67 %), sources in platform words",
+        "3 resources, 2 verified (67 %), platforms as sources",
         "",
         "Category",
         "  1  benchmark",
@@ -236,7 +236,9 @@ describe("hubhook catalog stats", () => {
     const json = JSON.parse((await run(["stats", "--format", "json"])).stdout);
     expect(json).toMatchObject({ version: "1.2.3", vocabulary: "platform", resources: 3, verified: 2 });
     expect(json.tag[0]).toEqual({ value: "text", count: 2 });
-    expect((await run(["stats"], { ...CATALOG, resources: [] })).stdout).toContain("0 resources, none verified\n");
+    expect((await run(["stats"], { ...CATALOG, resources: [] })).stdout).toContain(
+      "0 resources, none verified, no source that tells the vocabulary\n",
+    );
   });
 
   it("shows the ten most frequent tags", async () => {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { jsonSchema } from "../../src/catalog/json-schema.ts";
@@ -67,6 +67,17 @@ describe("hubhook catalog validate", () => {
     expect(stdout).not.toContain("\u001b[2J");
     expect(stdout).not.toContain("\u001b]0");
     expect(stdout).not.toContain("\u202e");
+  });
+
+  it("lets nothing from the file begin a line, where a workflow would take it for a command", async () => {
+    const id = '"id": "a\\n::error::b"';
+    const twice = '"c\\n::error::d": 1, "c\\n::error::d": 2';
+    const input = good.replace(/"id": "[^"]*"/, `${id}, ${twice}`);
+    for (const format of ["text", "github"]) {
+      const { stdout } = await hubhook(["catalog", "validate", "-", "--format", format], { input });
+      expect(stdout).toContain("duplicate-key");
+      expect(stdout).not.toMatch(/^::error::/m);
+    }
   });
 
   it("takes warnings as failures with --strict only", async () => {
@@ -152,7 +163,11 @@ describe("hubhook catalog validate", () => {
   });
 
   it.each([
-    [["validate"], "missing required argument 'file'"],
+    [["validate"], "say which catalog is meant: --file catalog.json, or set CATALOG"],
+    [["convert", "--sources", "neutral"], "say which catalog is meant"],
+    [["validate", "a.json", "--file", "b.json"], "the catalog is named twice"],
+    [["convert", "a.json", "--sources", "neutral", "-o", "https://example.org/a.json"], "-o is a URL"],
+    [["validate", "a.json", "b.json"], "see `hubhook catalog validate --help`"],
     [["validate", "-", "--against", "-"], "standard input can be one of the two catalogs only"],
     [["validate", "a.json", "--format", "xml"], "Allowed choices are text, json, github"],
     [["convert", "a.json"], "required option '--sources <words>' not specified"],
@@ -192,8 +207,17 @@ describe("hubhook catalog convert", () => {
     expect(await readFile(join(folder.path, "a.json"), "utf8")).toBe(neutral);
     expect(await readFile(join(folder.path, "b.json"), "utf8")).toBe(neutral);
     expect((await run("a.json", "-o", "no/such/folder.json")).stderr).toMatch(
-      /no\/such\/folder\.json cannot be written/,
+      /no\/such\/folder\.json cannot be written: there is no such folder\n$/,
     );
+  });
+
+  it("takes - for standard output, where it may also be written", async () => {
+    await using folder = await folderWith({ "a.json": await example });
+    const { stdout } = await hubhook(["catalog", "convert", "--sources", "neutral", "a.json", "-o", "-"], {
+      cwd: folder.path,
+    });
+    expect(stdout).toBe(await readFile("test/fixtures/catalog.json", "utf8"));
+    expect(await readdir(folder.path)).not.toContain("-");
   });
 
   it("leaves a file with errors alone", async () => {
@@ -204,10 +228,22 @@ describe("hubhook catalog convert", () => {
     );
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe(
-      "hubhook: bad.json has 10 errors, and nothing was converted: `hubhook catalog validate` lists them\n",
+      "hubhook: bad.json has 10 errors, and nothing was converted: `hubhook catalog validate bad.json` lists them\n",
     );
     expect(await readFile(join(folder.path, "bad.json"), "utf8")).toBe(bad);
   });
+});
+
+describe("a catalog", () => {
+  it.each([["validate"], ["convert", "--sources", "neutral"], ["ls"], ["stats"]])(
+    "of %s may be named by --file or by CATALOG",
+    async (...verb) => {
+      const byFile = await hubhook(["catalog", ...verb, "--file", EXAMPLE]);
+      const bySetting = await hubhook(["catalog", ...verb], { env: { CATALOG: EXAMPLE } });
+      expect(byFile).toMatchObject({ code: 0, stdout: expect.stringMatching(/./) });
+      expect(bySetting).toEqual(byFile);
+    },
+  );
 });
 
 describe("hubhook catalog schema", () => {
