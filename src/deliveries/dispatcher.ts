@@ -167,7 +167,12 @@ export class Dispatcher {
       const share = Math.ceil(this.#free / ready.size);
       for (const lane of ready) {
         const want = Math.min(share, this.#free, lane.limit - lane.running);
-        if (want <= 0) break;
+        if (this.#free <= 0) break;
+        if (want <= 0) {
+          // Its places went to what was held for it.
+          this.#lanes.served(lane);
+          continue;
+        }
         const { wait, all } = this.#takeDue(lane, now, want);
         if (wait > 0) this.#lanes.reschedule(lane, now + wait);
         else if (all) this.#lanes.reschedule(lane, runs.nextDue(lane.receiver));

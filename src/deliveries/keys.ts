@@ -6,7 +6,7 @@ import { KeyIndex } from "./key-index.ts";
  * its own, since senders' keys are random: that was half of what accepting cost. More: a longer start, for the keys not
  * written yet are read from the deliveries themselves. Fewer: more rows to read at the start.
  */
-const RUN = 16_384;
+const RUN = 4_096;
 
 interface Run {
   hashes: Uint32Array;

@@ -19,11 +19,11 @@ export interface Operation {
 /** Between tries to write to a disk that is full or gone. */
 const TRY_AGAIN_MS = 1_000;
 
-/** While more comes in, a commit waits for it another turn of the loop: a turn is short, a wait for the disk is not. */
-const MORE_TURNS = 1;
+/** While more comes in, a commit waits for it up to two more turns of the loop: a turn is short, a wait for the disk is not. */
+const MORE_TURNS = 2;
 
 /**
- * Group commit: everything that is handed in during one turn of the event loop, or two where the second brings more, is
+ * Group commit: everything that is handed in during one turn of the event loop, or a few where they bring more, is
  * written in one transaction, with one wait for the disk.
  */
 export class Writer {

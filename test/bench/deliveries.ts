@@ -92,7 +92,7 @@ function goal(measure: Measure, reference: number, least: number): Measure {
 }
 
 /** As many keys as stand in one row. */
-const RUN = 16_384;
+const RUN = 4_096;
 
 /** Fills a file with finished deliveries, by SQL: only the opening is measured. */
 function fill(file: string, rows: number): void {

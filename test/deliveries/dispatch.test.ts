@@ -257,6 +257,20 @@ describe("concurrency", () => {
     expect(inbox.stats()).toMatchObject({ pending: 0, running: 0, succeeded: 10_000 });
   });
 
+  it("runs all of one receiver's, however many more than it may run at once or than are held in memory", async () => {
+    const { inbox, ran } = openTest({
+      settings: { concurrency: 64, perReceiver: (receiver) => (receiver === "busy" ? 8 : undefined) },
+      attempt: turn,
+    });
+    const busy = Array.from({ length: 3_000 }, (_, i) => delivery(`busy-${i}`, { receiver: "busy" }));
+    const others = Array.from({ length: 50 }, (_, i) => delivery(`other-${i}`, { receiver: "other" }));
+    await inbox.acceptAll([...busy, ...others]);
+    await inbox.idle();
+    expect(new Set(ran).size).toBe(3_050);
+    expect(ran).toHaveLength(3_050);
+    expect(ran.indexOf("other-49#1")).toBeLessThan(1_500);
+  });
+
   it("gives a slow receiver its own limit and lets the others pass", async () => {
     const { open, most, attempt } = waiting();
     const { inbox } = openTest({
