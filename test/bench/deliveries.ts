@@ -50,7 +50,9 @@ export async function acceptAndDispatch(folder: string, scale = 1): Promise<Meas
   const naive = naiveRate(folder, 4_000 * scale);
   const { p50, p99: fsyncP99 } = fsyncTimes(folder);
   const total = 50_000 * scale;
-  const inbox = openDeliveries({ file: join(folder, "inbox.sqlite"), attempt: NEVER });
+  // As wide on the way out as on the way in: how much shares a commit makes most of the difference.
+  const settings = { concurrency: 64 };
+  const inbox = openDeliveries({ file: join(folder, "inbox.sqlite"), settings, attempt: NEVER });
   await acceptRate(inbox, total / 10, 64);
   const held = await acceptRate(inbox, total, 64);
 
@@ -72,7 +74,7 @@ export async function acceptAndDispatch(folder: string, scale = 1): Promise<Meas
     ),
     { name: "accept, 99th percentile", value: held.p99, unit: "ms", ratio: held.p99 / fsyncP99, of: "one fsync's p99" },
     goal(
-      { name: "dispatch of a full backlog, no-op attempts", value: dispatch, unit: "/s", of: "accept" },
+      { name: "dispatch of a full backlog, no-op, 64 at once", value: dispatch, unit: "/s", of: "accept" },
       held.rate,
       0.5,
     ),
