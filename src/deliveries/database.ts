@@ -19,8 +19,13 @@ export interface Database {
   readonly file: string;
   prepare(sql: string): Statement;
   exec(sql: string): void;
-  /** All of `work` or nothing, on the disk when it returns. A throw rolls back and is thrown on. */
-  transaction<T>(work: () => T): T;
+  /**
+   * All of `work` or nothing, on the disk when it returns. A throw rolls back and is thrown on.
+   * @param lazy hands it to the operating system only, which outlives this process: it is on the disk, where it
+   * outlives the machine's power too, with the next transaction that is not lazy. What a crash leaves is always a
+   * beginning of what was done, in order.
+   */
+  transaction<T>(work: () => T, lazy?: boolean): T;
   /** Like `transaction`, inside one: a throw takes back `work` and leaves the rest of the transaction. */
   savepoint<T>(work: () => T): T;
   /** Brings the tables of `owner` up to the last of `steps`; each runs once, in order. Refuses a newer file. */
@@ -76,11 +81,16 @@ export function openDatabase(file: string): Database {
 function wrap(driver: DatabaseSync, file: string): Database {
   const begin = driver.prepare("BEGIN IMMEDIATE");
   const commit = driver.prepare("COMMIT");
+  let waitsForDisk = true;
   const database: Database = {
     file,
     prepare: (sql) => wrapStatement(driver.prepare(sql)),
     exec: (sql) => driver.exec(sql),
-    transaction(work) {
+    transaction(work, lazy = false) {
+      if (waitsForDisk === lazy) {
+        driver.exec(`PRAGMA synchronous = ${lazy ? "NORMAL" : "FULL"}`);
+        waitsForDisk = !lazy;
+      }
       begin.run();
       try {
         const result = work();

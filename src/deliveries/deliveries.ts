@@ -18,7 +18,7 @@ import { idToText, textToId } from "./ids.ts";
 import { Intake, type Taken } from "./intake.ts";
 import { Ledger } from "./ledger.ts";
 import { Retention } from "./retention.ts";
-import { Runs } from "./runs.ts";
+import { type Candidate, Runs } from "./runs.ts";
 import { type DeliveryPage, Search } from "./search.ts";
 import { DEFAULT_SETTINGS, type DeliveriesSettings } from "./settings.ts";
 import { Writer } from "./writer.ts";
@@ -127,7 +127,8 @@ export class Deliveries {
         work: () => {
           taken = refusal = undefined;
           try {
-            taken = this.#expect(this.#intake.accept(delivery));
+            taken = this.#intake.accept(delivery);
+            this.#expect([taken]);
           } catch (error) {
             // A refusal comes before the first change. Anything else takes back the whole transaction.
             if (!(error instanceof HttpError)) throw error;
@@ -152,9 +153,9 @@ export class Deliveries {
     if (this.#closing !== undefined) throw closed();
     const taken = await this.#write(() => {
       within?.(this.#database);
-      return this.#intake
-        .acceptAll(typeof deliveries === "function" ? deliveries() : deliveries)
-        .map((one) => this.#expect(one));
+      const all = this.#intake.acceptAll(typeof deliveries === "function" ? deliveries() : deliveries);
+      this.#expect(all);
+      return all;
     });
     return taken.map((one) => this.#took(one));
   }
@@ -322,10 +323,14 @@ export class Deliveries {
     }
   }
 
-  /** Inside the transaction: the dispatcher may take it up at the end of the same one. */
-  #expect(taken: Taken): Taken {
-    if (taken.due !== undefined) this.#dispatcher.expect(taken.receiver, taken.due);
-    return taken;
+  /** Inside the transaction: the dispatcher may take them up at the end of the same one. */
+  #expect(taken: Taken[]): void {
+    const fresh: Candidate[] = [];
+    for (const { receiver, due, candidate } of taken) {
+      if (due !== undefined) this.#dispatcher.expect(receiver, due);
+      if (candidate) fresh.push(candidate);
+    }
+    if (fresh.length > 0) this.#dispatcher.offer(fresh);
   }
 
   /** After the commit. */
@@ -346,7 +351,7 @@ export class Deliveries {
 
   #behindSince(): Date | undefined {
     const { schedule, counts } = this.#ledger;
-    const fresh = counts.fresh > 0 ? this.#runs.oldestFresh() : undefined;
+    const fresh = counts.fresh > 0 ? this.#dispatcher.oldestFresh() : undefined;
     const due = this.#dispatcher.earliestDue();
     const waiting = due <= schedule.now() ? schedule.toWall(due) : undefined;
     const times = [fresh, waiting].filter((time) => time !== undefined);

@@ -94,9 +94,27 @@ export class Dispatcher {
     this.#lanes.expect(receiver, due);
   }
 
+  /**
+   * Inside the transaction: fresh deliveries that came in just now. While all fresh ones are in memory, these need not
+   * be read back from the file.
+   */
+  offer(fresh: Candidate[]): void {
+    if (!this.#dispatching || this.#parts.ledger.counts.fresh !== this.#holding.size + fresh.length) return;
+    for (const candidate of fresh) {
+      if (!this.#holding.add(candidate, this.#looked)) break;
+      this.#looked++;
+      this.#lookedTo = candidate.id;
+    }
+  }
+
   /** The earliest due time of anything that waits; Infinity for none. */
   earliestDue(): number {
     return this.#lanes.earliest();
+  }
+
+  /** When the oldest fresh delivery arrived, by the wall clock. */
+  oldestFresh(): number | undefined {
+    return this.#holding.oldest?.created ?? this.#parts.runs.oldestFresh(this.#lookedTo);
   }
 
   /** Inside the transaction: a fresh delivery is none any more, so what is held of them is read again. */
@@ -191,11 +209,11 @@ export class Dispatcher {
       if (!last) break;
       looked += candidates.length;
       this.#lookedTo = last.id;
-      for (const candidate of candidates) this.#look(candidate, now);
+      for (const candidate of candidates) if (!ledger.marks.has(candidate.id)) this.#look(candidate, now);
     }
     this.#looked += looked;
     for (let late = this.#overdue(); late; late = this.#overdue()) this.#park(late, now, 0);
-    ledger.counts.seenTo = (this.#holding.oldest ?? this.#lookedTo + 1) - 1;
+    ledger.counts.seenTo = (this.#holding.oldest?.id ?? this.#lookedTo + 1) - 1;
     if (looked >= LOOK_LIMIT) this.#parts.wake();
   }
 
@@ -208,21 +226,24 @@ export class Dispatcher {
       this.#park(candidate, now, wait ?? 0);
   }
 
+  /** In rounds of one for each receiver. */
   #claimHeld(now: number): void {
-    for (const receiver of this.#holding.receivers()) {
-      const lane = this.#lanes.get(receiver);
-      let wait = 0;
-      while (wait === 0 && this.#free > 0 && lane.running < lane.limit && this.#holding.has(receiver)) {
-        wait = this.#enter(lane);
-        const candidate = wait === 0 ? this.#holding.take(receiver) : undefined;
-        if (candidate) this.#take(candidate, lane);
-      }
-      // A closed gate may stay so for long: whatever waits at it waits in the schedule.
-      while (wait > 0 && this.#holding.has(receiver)) {
-        const candidate = this.#holding.take(receiver);
-        if (candidate) this.#park(candidate, now, wait);
-      }
-    }
+    let receivers = this.#holding.receivers();
+    while (receivers.length > 0 && this.#free > 0)
+      receivers = receivers.filter((receiver) => this.#free > 0 && this.#claimOneHeld(receiver, now));
+  }
+
+  /** May there be another one for this receiver? */
+  #claimOneHeld(receiver: number, now: number): boolean {
+    const lane = this.#lanes.get(receiver);
+    if (lane.running >= lane.limit) return false;
+    const wait = this.#enter(lane);
+    const candidate = wait === 0 ? this.#holding.take(receiver) : undefined;
+    if (candidate) this.#take(candidate, lane);
+    // A closed gate may stay so for long: whatever waits at it waits in the schedule.
+    for (let held = wait > 0 && this.#holding.take(receiver); held; held = this.#holding.take(receiver))
+      this.#park(held, now, wait);
+    return this.#holding.has(receiver);
   }
 
   #overdue(): Candidate | undefined {

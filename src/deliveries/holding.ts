@@ -1,31 +1,35 @@
+import { Queue } from "./queue.ts";
 import type { Candidate } from "./runs.ts";
 
 /** More: more memory. Fewer: more deliveries of busy receivers are written and read once more before they run. */
-const MAX_HELD = 1_024;
-const MAX_CHARACTERS = 8_000_000;
+const MAX_HELD = 16_384;
+const MAX_CHARACTERS = 32_000_000;
+/** All of them are asked in every transaction. */
+const MAX_RECEIVERS = 1_024;
 /** Later ones that may be looked at meanwhile: the next start looks at all from the oldest held one on. */
-const MAX_PASSED = 16_384;
+const MAX_PASSED = 65_536;
 
 interface Held {
   candidate: Candidate;
   /** How many deliveries had been looked at when this one was. */
   looked: number;
+  taken: boolean;
 }
 
-/** Fresh deliveries that were read while their receiver was busy: they wait in memory, in order of arrival. */
+/** Fresh deliveries that wait in memory for a place, in order of arrival. */
 export class Holding {
-  /** By id, which is in order of arrival. */
-  readonly #held = new Map<number, Held>();
-  readonly #ofReceiver = new Map<number, Candidate[]>();
+  /** Those that were taken go when they come to the front. */
+  #inOrder = new Queue<Held>();
+  readonly #ofReceiver = new Map<number, Queue<Held>>();
+  #size = 0;
   #characters = 0;
 
   get size(): number {
-    return this.#held.size;
+    return this.#size;
   }
 
-  /** The id of the oldest. */
-  get oldest(): number | undefined {
-    return this.#held.keys().next().value;
+  get oldest(): Candidate | undefined {
+    return this.#oldest()?.candidate;
   }
 
   has(receiver: number): boolean {
@@ -39,37 +43,50 @@ export class Holding {
 
   /** Is there room for it? Then it is held. */
   add(candidate: Candidate, looked: number): boolean {
-    const { id, receiver, payload } = candidate;
-    if (this.size >= MAX_HELD || this.#characters + payload.length > MAX_CHARACTERS) return false;
-    this.#held.set(id, { candidate, looked });
+    const { receiver, payload } = candidate;
+    if (this.#size >= MAX_HELD || this.#characters + payload.length > MAX_CHARACTERS) return false;
+    let row = this.#ofReceiver.get(receiver);
+    if (!row) {
+      if (this.#ofReceiver.size >= MAX_RECEIVERS) return false;
+      row = new Queue();
+      this.#ofReceiver.set(receiver, row);
+    }
+    const held = { candidate, looked, taken: false };
+    row.push(held);
+    this.#inOrder.push(held);
+    this.#size++;
     this.#characters += payload.length;
-    const row = this.#ofReceiver.get(receiver);
-    if (row) row.push(candidate);
-    else this.#ofReceiver.set(receiver, [candidate]);
     return true;
   }
 
   /** Lets go of the oldest for this receiver, and puts the receiver last. */
   take(receiver: number): Candidate | undefined {
     const row = this.#ofReceiver.get(receiver);
-    const candidate = row?.shift();
-    if (!row || !candidate) return undefined;
+    const held = row?.shift();
+    if (!row || !held) return undefined;
     this.#ofReceiver.delete(receiver);
-    if (row.length > 0) this.#ofReceiver.set(receiver, row);
-    this.#held.delete(candidate.id);
-    this.#characters -= candidate.payload.length;
-    return candidate;
+    if (!row.empty) this.#ofReceiver.set(receiver, row);
+    held.taken = true;
+    this.#size--;
+    this.#characters -= held.candidate.payload.length;
+    return held.candidate;
   }
 
   /** Lets go of the oldest of all, if too many others were looked at since. */
   takeOverdue(looked: number): Candidate | undefined {
-    const first = this.#held.values().next().value;
+    const first = this.#oldest();
     return first && looked - first.looked > MAX_PASSED ? this.take(first.candidate.receiver) : undefined;
   }
 
   clear(): void {
-    this.#held.clear();
+    this.#inOrder = new Queue();
     this.#ofReceiver.clear();
+    this.#size = 0;
     this.#characters = 0;
+  }
+
+  #oldest(): Held | undefined {
+    while (this.#inOrder.first?.taken) this.#inOrder.shift();
+    return this.#inOrder.first;
   }
 }

@@ -2,6 +2,7 @@ import { HttpError } from "../errors.ts";
 import type { Accepted, NewDelivery } from "./delivery.ts";
 import { idToText } from "./ids.ts";
 import { CANCELLED, FAILED, FRESH, type Ledger, SUCCEEDED, WAITING } from "./ledger.ts";
+import type { Candidate } from "./runs.ts";
 import type { DeliveriesSettings } from "./settings.ts";
 
 /** What came of one delivery, and of what the dispatcher must hear. */
@@ -10,6 +11,8 @@ export interface Taken extends Accepted {
   /** Set where it waits in the schedule, and not among the fresh ones. */
   due: number | undefined;
   attempts: number;
+  /** Set where it is new and may run at once. */
+  candidate?: Candidate | undefined;
 }
 
 interface Known {
@@ -22,6 +25,8 @@ interface Known {
 
 /** A sender should come back soon: the backlog shrinks while the dispatcher runs. */
 const RETRY_AFTER_SECONDS = "30";
+
+const NO_HEADERS: Record<string, string> = {};
 
 /** Takes deliveries into the file. Every call is made inside a transaction. */
 export class Intake {
@@ -129,12 +134,17 @@ export class Intake {
     const now = ledger.wall.now();
     const state = this.#stateFor(receiver, item.serial ?? null);
     const id = ledger.begin(state, bytes, now);
-    const { key = null, serial = null, scope, action, repo } = item;
+    const { key = null, serial = null, scope, action, repo, payload, headers = NO_HEADERS } = item;
     this.#insert.run(id, receiver, key, serial, scope, action, repo, state, now, content ?? id, bytes);
     if (content === undefined)
-      this.#insertContent.run(id, item.headers ? JSON.stringify(item.headers) : null, item.payload);
+      this.#insertContent.run(id, headers === NO_HEADERS ? null : JSON.stringify(headers), payload);
     if (key !== null) ledger.keys.add(receiver, key, id);
-    return [id, { id: idToText(id), outcome: "accepted", receiver, due: undefined, attempts: 0 }];
+    const taken: Taken = { id: idToText(id), outcome: "accepted", receiver, due: undefined, attempts: 0 };
+    if (state === FRESH) {
+      const begin = { state, attempts: 0, tries: 0, created: now, replayOf: null, bytes };
+      taken.candidate = { id, receiver, key, serial, scope, action, repo, headers, payload, ...begin };
+    }
+    return [id, taken];
   }
 
   #takeKnown(item: NewDelivery): Taken | undefined {

@@ -4,6 +4,7 @@ import type { Database } from "./database.ts";
 import type { DeliveryState } from "./delivery.ts";
 import { nextId, timeOfId } from "./ids.ts";
 import { Keys } from "./keys.ts";
+import { Marks } from "./marks.ts";
 import { Receivers } from "./receivers.ts";
 import { SCHEMA } from "./schema.ts";
 
@@ -41,7 +42,7 @@ export interface Counts {
 }
 
 /**
- * The open file with what is known of it in memory: counts, names, keys. `transaction` keeps both in step:
+ * The open file with what is known of it in memory: counts, names, keys, marks. `transaction` keeps both in step:
  * the counts are written with every commit and nothing is ever counted by reading a table.
  */
 export class Ledger {
@@ -50,6 +51,7 @@ export class Ledger {
   readonly schedule: ScheduleClock;
   readonly keys: Keys;
   readonly receivers: Receivers;
+  readonly marks: Marks;
   readonly counts: Counts;
   readonly #save;
 
@@ -60,18 +62,19 @@ export class Ledger {
     const tally = database
       .prepare(
         `SELECT fresh, waiting, running, succeeded, failed, cancelled, bytes, last_id lastId, seen_to seenTo,
-                keys_to keysTo, key_seed seed, clock, id_lead idLead FROM deliveries_tally`,
+                keys_to keysTo, key_seed seed, clock, id_lead idLead, marks FROM deliveries_tally`,
       )
-      .get<Counts & { seed: number }>();
+      .get<Counts & { seed: number; marks: Uint8Array | null }>();
     if (!tally) throw new Error(`the table deliveries_tally of ${database.file} has lost its row: restore a backup`);
-    const { seed, ...counts } = tally;
+    const { seed, marks, ...counts } = tally;
     this.counts = counts;
     this.schedule = new ScheduleClock(clock, tally.clock);
     this.receivers = new Receivers(database);
     this.keys = new Keys(database, seed, tally.keysTo);
+    this.marks = new Marks(marks);
     this.#save = database.prepare(
       `UPDATE deliveries_tally SET fresh = ?, waiting = ?, running = ?, succeeded = ?, failed = ?, cancelled = ?,
-              bytes = ?, last_id = ?, seen_to = ?, keys_to = ?, clock = ?, id_lead = ?`,
+              bytes = ?, last_id = ?, seen_to = ?, keys_to = ?, clock = ?, id_lead = ?, marks = ?`,
     );
   }
 
@@ -84,17 +87,18 @@ export class Ledger {
     return this.counts.succeeded + this.counts.failed + this.counts.cancelled;
   }
 
-  /** One durable step: all of `work` in the file and in memory, or nothing of it. */
-  transaction<T>(work: () => T): T {
+  /** One step: all of `work` in the file and in memory, or nothing of it. `lazy` as the database has it. */
+  transaction<T>(work: () => T, lazy = false): T {
     const takeBack = this.#mark();
     try {
       const result = this.database.transaction(() => {
         const value = work();
         this.#settle();
         return value;
-      });
+      }, lazy);
       this.keys.committed();
       this.receivers.committed();
+      this.marks.committed();
       return result;
     } catch (error) {
       takeBack();
@@ -154,15 +158,18 @@ export class Ledger {
       counts.keysTo,
       counts.clock,
       counts.idLead,
+      this.marks.toBytes(),
     );
   }
 
   #mark(): () => void {
     const counts = { ...this.counts };
     const takeBackReceivers = this.receivers.mark();
+    const takeBackMarks = this.marks.mark();
     return () => {
       Object.assign(this.counts, counts);
       takeBackReceivers();
+      takeBackMarks();
     };
   }
 }

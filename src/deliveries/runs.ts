@@ -4,7 +4,7 @@ import { idToText } from "./ids.ts";
 import { CANCELLED, FAILED, FRESH, type Ledger, RUNNING, SUCCEEDED, WAITING } from "./ledger.ts";
 import { type DeliveriesSettings, nextGap } from "./settings.ts";
 
-/** A delivery that may run now, as read from the file. */
+/** A delivery that may run now. */
 export interface Candidate {
   id: number;
   receiver: number;
@@ -19,9 +19,12 @@ export interface Candidate {
   created: number;
   replayOf: number | null;
   bytes: number;
-  headers: string | null;
+  headers: Record<string, string>;
   payload: string;
 }
+
+/** A delivery whose attempt was running when the process died. */
+type Died = Pick<Candidate, "id" | "receiver" | "serial" | "attempts" | "tries" | "bytes"> & { started: number };
 
 /** A delivery that has no attempt running. */
 export interface Pending {
@@ -88,12 +91,12 @@ export class Runs {
       "SELECT due FROM deliveries INDEXED BY deliveries_due WHERE due IS NOT NULL AND receiver = ? ORDER BY due LIMIT 1",
     );
     this.#start = database.prepare(
-      `UPDATE deliveries SET state = 3, due = NULL, attempts = attempts + 1, tries = tries + 1, started = ?
-       WHERE id = ?`,
+      "UPDATE deliveries SET state = 3, due = NULL, attempts = attempts + 1, tries = tries + 1, started = ? WHERE id = ?",
     );
     this.#park = database.prepare("UPDATE deliveries SET state = 2, due = ? WHERE id = ?");
     this.#finish = database.prepare(
-      "UPDATE deliveries SET state = ?, due = ?, tries = ?, started = NULL, finished = ?, error = ? WHERE id = ?",
+      `UPDATE deliveries SET state = ?, due = ?, attempts = ?, tries = ?, started = NULL, finished = ?, error = ?
+       WHERE id = ?`,
     );
     this.#attempt = database.prepare("INSERT INTO deliveries_attempts VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
     this.#nextOfSerial = database.prepare(
@@ -106,21 +109,21 @@ export class Runs {
 
   /** Deliveries that nobody has looked at yet, in order of arrival from the one after `id` on. */
   fresh(id: number, limit: number): Candidate[] {
-    return this.#fresh.all<Candidate>(id, limit);
+    return this.#fresh.all<CandidateRow>(id, limit).map(toCandidate);
   }
 
   /** Deliveries of one receiver that are due, the longest due first. */
   due(receiver: number, now: number, limit: number): Candidate[] {
-    return this.#due.all<Candidate>(receiver, now, limit);
+    return this.#due.all<CandidateRow>(receiver, now, limit).map(toCandidate);
   }
 
   nextDue(receiver: number): number {
     return this.#nextDue.get<{ due: number }>(receiver)?.due ?? Number.POSITIVE_INFINITY;
   }
 
-  /** When the oldest fresh delivery arrived, by the wall clock. */
-  oldestFresh(): number | undefined {
-    return this.#oldestFresh.get<{ created: number }>(this.#ledger.counts.seenTo)?.created;
+  /** When the first fresh delivery after `id` arrived, by the wall clock. */
+  oldestFresh(id: number): number | undefined {
+    return this.#oldestFresh.get<{ created: number }>(id)?.created;
   }
 
   /** Every receiver that has a delivery with a due time. Costs by the number of receivers, not of deliveries. */
@@ -141,7 +144,9 @@ export class Runs {
 
   /** From here on the attempt counts, whatever happens to the process. */
   start(candidate: Candidate): void {
-    this.#start.run(this.#ledger.wall.now(), candidate.id);
+    const { marks, wall } = this.#ledger;
+    if (candidate.state === FRESH) marks.add(candidate.id, wall.now());
+    else this.#start.run(wall.now(), candidate.id);
     this.#ledger.move(candidate.state, RUNNING, candidate.bytes);
   }
 
@@ -155,26 +160,35 @@ export class Runs {
   finish(run: Candidate, ending: Ending, cancelled: boolean): Aftermath {
     const { outcome, at, ms, error, log, response } = ending;
     this.#attempt.run(run.id, run.attempts + 1, at, ms, outcome, error, log, response);
-    return this.#settle(run, run.tries + 1, ending, cancelled);
+    this.#ledger.marks.remove(run.id);
+    return this.#settle(run, run.attempts + 1, run.tries + 1, ending, cancelled);
   }
 
   /** Ends what ran when the process died: each such attempt counts, so that what kills the process does so only so often. */
   recover(): void {
-    const died = this.#ledger.database
-      .prepare(
-        `SELECT id, receiver, serial, state, attempts, tries, started, bytes
-         FROM deliveries INDEXED BY deliveries_by_state WHERE state = 3 AND state >= 2`,
-      )
-      .all<Candidate & { started: number }>();
-    const error = "the process died during this attempt";
-    for (const run of died) {
-      this.#attempt.run(run.id, run.attempts, run.started, null, "interrupted", error, null, null);
-      this.#settle(run, run.tries, { outcome: "failed", error, permanent: false, wished: undefined }, false);
+    const { database, marks } = this.#ledger;
+    const columns = "id, receiver, serial, attempts, tries, started, bytes";
+    const later = database
+      .prepare(`SELECT ${columns} FROM deliveries INDEXED BY deliveries_by_state WHERE state = 3 AND state >= 2`)
+      .all<Died>();
+    for (const run of later) this.#died(run);
+    const first = database.prepare(`SELECT ${columns} FROM deliveries WHERE id = ?`);
+    for (const [id, started] of marks.all()) {
+      const run = first.get<Died>(id);
+      if (run) this.#died({ ...run, attempts: 1, tries: 1, started });
+      marks.remove(id);
     }
   }
 
+  #died(run: Died): void {
+    const error = "the process died during this attempt";
+    const ending = { outcome: "failed", error, permanent: false, wished: undefined } as const;
+    this.#attempt.run(run.id, run.attempts, run.started, null, "interrupted", error, null, null);
+    this.#settle(run, run.attempts, run.tries, ending, false);
+  }
+
   pending(id: number): Pending | undefined {
-    return this.#pending.get<Pending>(id);
+    return this.#ledger.marks.has(id) ? undefined : this.#pending.get<Pending>(id);
   }
 
   /** Returns when the next of its serial key is due, if it was its turn. */
@@ -187,6 +201,7 @@ export class Runs {
 
   #settle(
     run: { id: number; receiver: number; serial: string | null; bytes: number },
+    attempts: number,
     tries: number,
     ending: Pick<Ending, "outcome" | "error" | "permanent" | "wished">,
     cancelled: boolean,
@@ -195,7 +210,7 @@ export class Runs {
     const [state, due, counted] = this.#verdict(tries, ending, cancelled);
     const finished = state === WAITING ? null : ledger.wall.now();
     const error = ending.error?.slice(0, LAST_ERROR_LIMIT) ?? null;
-    this.#finish.run(state, due ?? null, counted, finished, error, run.id);
+    this.#finish.run(state, due ?? null, attempts, counted, finished, error, run.id);
     ledger.move(RUNNING, state, run.bytes);
     return { state, due, next: state === WAITING ? undefined : this.#passTurn(run.receiver, run.serial) };
   }
@@ -229,10 +244,19 @@ export class Runs {
       action: candidate.action,
       repo: candidate.repo,
       payload: candidate.payload,
-      headers: candidate.headers === null ? {} : JSON.parse(candidate.headers),
+      headers: { ...candidate.headers },
       attempt: candidate.attempts + 1,
       createdAt: new Date(candidate.created),
       replayOf: candidate.replayOf === null ? undefined : idToText(candidate.replayOf),
     };
   }
+}
+
+interface CandidateRow extends Omit<Candidate, "headers"> {
+  /** JSON. */
+  headers: string | null;
+}
+
+function toCandidate(row: CandidateRow): Candidate {
+  return { ...row, headers: row.headers === null ? {} : JSON.parse(row.headers) };
 }

@@ -5,6 +5,7 @@
  * Deliveries that arrived and were not looked at yet (state 0) are in no index but the primary key: accepting one
  * touches the ends of two tables, and the dispatcher reads them from `seen_to` on in order of arrival.
  * States: 0 fresh, 1 succeeded, 2 waiting, 3 running, 4 failed, 5 cancelled; 0 and 2 are `pending` to everybody else.
+ * While its first attempt runs, a delivery is fresh in its row and running by its mark.
  */
 export const SCHEMA = [
   `
@@ -84,5 +85,9 @@ export const SCHEMA = [
   ) STRICT;
   ALTER TABLE deliveries_tally ADD COLUMN key_seed INTEGER NOT NULL DEFAULT 0;  -- of the hashes
   UPDATE deliveries_tally SET key_seed = abs(random() % 4294967296), keys_to = 0;
+  `,
+  // A delivery's first attempt changes its row when it ends, not when it begins as well.
+  `
+  ALTER TABLE deliveries_tally ADD COLUMN marks BLOB;  -- fresh deliveries whose first attempt runs: ids and begins, 64 bits each
   `,
 ];

@@ -27,9 +27,12 @@ const COLUMNS = `id, receiver, key, serial, scope, action, repo, state, attempts
 /** Rows looked at without letting others run: some milliseconds. */
 const WINDOW = 10_000;
 
+/** Fresh in its row, and running by its mark. */
+const MARKED = -1;
+
 const STATES = {
   pending: [FRESH, WAITING],
-  running: [RUNNING],
+  running: [RUNNING, MARKED],
   succeeded: [SUCCEEDED],
   failed: [FAILED],
   cancelled: [CANCELLED],
@@ -134,6 +137,7 @@ export class Search {
   }
 
   toDelivery(row: FoundRow): Delivery {
+    const marked = this.#ledger.marks.has(row.id);
     return {
       id: idToText(row.id),
       receiver: this.#ledger.receivers.nameOf(row.receiver),
@@ -142,9 +146,9 @@ export class Search {
       scope: row.scope,
       action: row.action,
       repo: row.repo,
-      state: stateName(row.state),
-      attempts: row.attempts,
-      nextAttemptAt: this.#nextAttemptAt(row),
+      state: stateName(marked ? RUNNING : row.state),
+      attempts: marked ? row.attempts + 1 : row.attempts,
+      nextAttemptAt: marked ? undefined : this.#nextAttemptAt(row),
       createdAt: new Date(row.created),
       finishedAt: row.finished === null ? undefined : new Date(row.finished),
       replayOf: row.replayOf === null ? undefined : idToText(row.replayOf),
@@ -205,13 +209,22 @@ export class Search {
     const all = receiver === undefined ? base : { ...base, ...ofReceiver };
     if (!filter.state)
       return [receiver === undefined ? { ...base, source: "NOT INDEXED" } : byReceiver(base, receiver)];
+    const { counts, marks } = this.#ledger;
+    const marked = `(${marks.all().map(([id]) => id)})`;
     return STATES[filter.state].map((state) => {
       if (state === FRESH)
         return {
           ...all,
           source: "NOT INDEXED",
           range: [...range, "id > ?"],
-          rangeValues: [...rangeValues, this.#ledger.counts.seenTo],
+          rangeValues: [...rangeValues, counts.seenTo],
+          tests: [...all.tests, "state = 0", `id NOT IN ${marked}`],
+        };
+      if (state === MARKED)
+        return {
+          ...all,
+          source: "NOT INDEXED",
+          range: [...range, `id IN ${marked}`],
           tests: [...all.tests, "state = 0"],
         };
       if (state >= WAITING)

@@ -16,8 +16,22 @@ export interface Operation {
   readonly keep: boolean;
 }
 
+interface Dispatch {
+  claim(): void;
+  claimed(): void;
+  unclaimed(): void;
+  /** Nothing runs and nothing could begin now. */
+  readonly quiet: boolean;
+}
+
 /** Between tries to write to a disk that is full or gone. */
 const TRY_AGAIN_MS = 1_000;
+
+/**
+ * What happened already, as the end of an attempt, nobody waits for: it need not be on the disk at once, but no later
+ * than this. A wait for the disk costs as much as twenty such records.
+ */
+const ON_DISK_WITHIN_MS = 100;
 
 /** While more comes in, a commit waits for it up to two more turns of the loop: a turn is short, a wait for the disk is not. */
 const MORE_TURNS = 2;
@@ -29,7 +43,7 @@ const MORE_TURNS = 2;
 export class Writer {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
-  readonly #dispatch: { claim(): void; claimed(): void; unclaimed(): void };
+  readonly #dispatch: Dispatch;
   readonly #onProblem: (problem: string) => void;
   readonly #turnOver: () => void;
   readonly #probe;
@@ -38,13 +52,10 @@ export class Writer {
   #closed = false;
   #problem: { problem: string; since: Date } | undefined;
   #cancelRetry: (() => void) | undefined;
+  /** Calls off the timer of what was written and is not on the disk yet. */
+  #cancelSync: (() => void) | undefined;
 
-  constructor(
-    ledger: Ledger,
-    dispatch: { claim(): void; claimed(): void; unclaimed(): void },
-    onProblem: (problem: string) => void,
-    turnOver: () => void,
-  ) {
+  constructor(ledger: Ledger, dispatch: Dispatch, onProblem: (problem: string) => void, turnOver: () => void) {
     this.#ledger = ledger;
     this.#clock = ledger.wall;
     this.#dispatch = dispatch;
@@ -53,8 +64,9 @@ export class Writer {
     this.#probe = ledger.database.prepare("UPDATE deliveries_tally SET probe = ?");
   }
 
+  /** Nothing is to be written, and what was is on the disk. */
   get quiet(): boolean {
-    return this.#queue.length === 0 && !this.#scheduled;
+    return this.#queue.length === 0 && !this.#scheduled && !this.#cancelSync;
   }
 
   health(): DeliveriesHealth {
@@ -105,35 +117,51 @@ export class Writer {
 
   /** Writes what is there now, for the last time. Returns how many operations to be kept could not be written. */
   close(): number {
-    if (this.#queue.length > 0) this.#flush();
+    if (this.#queue.length > 0 || this.#cancelSync) this.#flush();
     this.#closed = true;
     this.#cancelRetry?.();
     return this.#queue.length;
   }
 
-  #flush(): void {
+  #flush(toDisk = false): void {
     this.#scheduled = false;
     const batch = this.#queue;
     this.#queue = [];
-    this.#commit(batch);
+    this.#commit(batch, toDisk);
+    // Nothing comes that would bring it to the disk along with it.
+    if (this.#cancelSync && this.#dispatch.quiet) this.#commit([]);
     this.#turnOver();
   }
 
-  #commit(batch: Operation[]): void {
+  /** @param toDisk even where nobody waits for that */
+  #commit(batch: Operation[], toDisk = false): void {
+    const lazy = !toDisk && !this.#dispatch.quiet && batch.every((operation) => operation.keep);
     try {
       this.#ledger.transaction(() => {
         for (const operation of batch) operation.work();
         this.#dispatch.claim();
-      });
+      }, lazy);
     } catch (error) {
       this.#dispatch.unclaimed();
       this.#rolledBack(batch, toError(error));
       return;
     }
+    if (lazy) this.#cancelSync ??= this.#clock.setTimer(() => this.#sync(), ON_DISK_WITHIN_MS);
+    else this.#synced();
     // Recording what happened takes less room than what is asked for: it proves nothing.
     if (this.#problem && batch.some((operation) => !operation.keep)) this.#mended();
     for (const operation of batch) operation.done();
     this.#dispatch.claimed();
+  }
+
+  #sync(): void {
+    this.#cancelSync = undefined;
+    if (!this.#closed) this.#flush(true);
+  }
+
+  #synced(): void {
+    this.#cancelSync?.();
+    this.#cancelSync = undefined;
   }
 
   #rolledBack(batch: Operation[], error: Error): void {

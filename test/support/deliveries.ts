@@ -104,14 +104,21 @@ export function checkFile(database: Database): void {
     )
     .get();
   const kept = database
-    .prepare("SELECT fresh, succeeded, waiting, running, failed, cancelled, bytes FROM deliveries_tally")
+    .prepare(
+      // What is running by its mark is fresh in its row.
+      `SELECT fresh + coalesce(length(marks), 0) / 16 fresh, succeeded, waiting,
+              running - coalesce(length(marks), 0) / 16 running, failed, cancelled, bytes FROM deliveries_tally`,
+    )
     .get();
   expect(kept).toEqual(counted);
   expect(
     database
-      .prepare("SELECT count(*) n FROM deliveries WHERE state = 0 AND id <= (SELECT seen_to FROM deliveries_tally)")
+      .prepare(
+        `SELECT count(*) <= (SELECT coalesce(length(marks), 0) / 16 FROM deliveries_tally) ok
+         FROM deliveries WHERE state = 0 AND id <= (SELECT seen_to FROM deliveries_tally)`,
+      )
       .get(),
-  ).toEqual({ n: 0 });
+  ).toEqual({ ok: 1 });
 }
 
 /** One turn of the event loop. */

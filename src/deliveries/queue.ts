@@ -1,0 +1,28 @@
+/** First in, first out, at the same cost however long it is: an array's `shift` moves all the others. */
+export class Queue<T> {
+  #items: T[] = [];
+  #gone = 0;
+
+  get first(): T | undefined {
+    return this.#items[this.#gone];
+  }
+
+  get empty(): boolean {
+    return this.#gone === this.#items.length;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  shift(): T | undefined {
+    const item = this.#items[this.#gone];
+    if (this.#gone < this.#items.length) this.#gone++;
+    // Each move is paid for by as many shifts before it.
+    if (this.#gone > 32 && this.#gone * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#gone);
+      this.#gone = 0;
+    }
+    return item;
+  }
+}
