@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from "node:fs";
+import { chmodSync, closeSync, fdatasync, fdatasyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { StartError, toError } from "../errors.ts";
@@ -14,18 +14,21 @@ export interface Statement {
   all<T = Row>(...values: Value[]): T[];
 }
 
-/** An open SQLite file: one owner, durable at commit. Everything on it is synchronous. */
+/** An open SQLite file with one owner. Everything on it is synchronous but the wait for the disk. */
 export interface Database {
   readonly file: string;
   prepare(sql: string): Statement;
   exec(sql: string): void;
   /**
-   * All of `work` or nothing, on the disk when it returns. A throw rolls back and is thrown on.
-   * @param lazy hands it to the operating system only, which outlives this process: it is on the disk, where it
-   * outlives the machine's power too, with the next transaction that is not lazy. What a crash leaves is always a
-   * beginning of what was done, in order.
+   * All of `work` or nothing. A throw rolls back and is thrown on. When this returns the operating system has it, and
+   * it stays however this process ends; after `toDisk` a power cut does not take it away either. What a power cut
+   * leaves is always a beginning of what was committed, in order.
    */
-  transaction<T>(work: () => T, lazy?: boolean): T;
+  transaction<T>(work: () => T): T;
+  /** Resolves when all that was committed before the call is on the disk. */
+  toDisk(): Promise<void>;
+  /** The same, and nobody does anything meanwhile. */
+  toDiskNow(): void;
   /** Like `transaction`, inside one: a throw takes back `work` and leaves the rest of the transaction. */
   savepoint<T>(work: () => T): T;
   /** Brings the tables of `owner` up to the last of `steps`; each runs once, in order. Refuses a newer file. */
@@ -67,7 +70,8 @@ export function openDatabase(file: string): Database {
     driver.exec("PRAGMA locking_mode = EXCLUSIVE");
     driver.exec("PRAGMA auto_vacuum = INCREMENTAL");
     driver.exec("PRAGMA journal_mode = WAL");
-    driver.exec("PRAGMA synchronous = FULL");
+    // It is the one difference between FULL and NORMAL that a commit of FULL waits for the disk: `toDisk` does that here.
+    driver.exec("PRAGMA synchronous = NORMAL");
     driver.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     driver.exec("PRAGMA cache_size = -16000");
     driver.exec("BEGIN EXCLUSIVE; COMMIT");
@@ -81,16 +85,13 @@ export function openDatabase(file: string): Database {
 function wrap(driver: DatabaseSync, file: string): Database {
   const begin = driver.prepare("BEGIN IMMEDIATE");
   const commit = driver.prepare("COMMIT");
-  let waitsForDisk = true;
+  // SQLite keeps this file as long as the database is open; its locks are on the other one, where a second descriptor would end them.
+  const log = openSync(`${file}-wal`, "r+");
   const database: Database = {
     file,
     prepare: (sql) => wrapStatement(driver.prepare(sql)),
     exec: (sql) => driver.exec(sql),
-    transaction(work, lazy = false) {
-      if (waitsForDisk === lazy) {
-        driver.exec(`PRAGMA synchronous = ${lazy ? "NORMAL" : "FULL"}`);
-        waitsForDisk = !lazy;
-      }
+    transaction(work) {
       begin.run();
       try {
         const result = work();
@@ -100,6 +101,17 @@ function wrap(driver: DatabaseSync, file: string): Database {
         // A full disk has rolled back by itself.
         if (driver.isTransaction) driver.exec("ROLLBACK");
         throw error;
+      }
+    },
+    toDisk: () =>
+      new Promise((resolve, reject) => {
+        fdatasync(log, (error) => (error ? reject(notOnDisk(error)) : resolve()));
+      }),
+    toDiskNow() {
+      try {
+        fdatasyncSync(log);
+      } catch (error) {
+        throw notOnDisk(toError(error));
       }
     },
     savepoint(work) {
@@ -116,10 +128,17 @@ function wrap(driver: DatabaseSync, file: string): Database {
     migrate: (owner, steps) => migrate(database, owner, steps),
     sizeOnDisk: () => sizeOf(file) + sizeOf(`${file}-wal`),
     close() {
-      if (driver.isOpen) driver.close();
+      if (!driver.isOpen) return;
+      closeSync(log);
+      driver.close();
     },
   };
   return database;
+}
+
+/** As SQLite reports it when it waits for the disk itself. */
+function notOnDisk(error: Error): Error {
+  return Object.assign(new Error(`disk I/O error: ${error.message}`, { cause: error }), { errcode: IO_ERROR });
 }
 
 function wrapStatement(statement: StatementSync): Statement {
@@ -153,9 +172,10 @@ function sizeOf(file: string): number {
 }
 
 const BUSY = 5;
+const IO_ERROR = 10;
 const NOT_A_DATABASE = [11, 26];
 /** Internal, out of memory, interrupted, read-only, input/output, corrupt, full, cannot open, not a database. */
-const STORAGE = [2, 7, 8, 9, 10, 11, 13, 14, 26];
+const STORAGE = [2, 7, 8, 9, IO_ERROR, 11, 13, 14, 26];
 
 function errorCode(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null || !("errcode" in error)) return undefined;

@@ -117,6 +117,7 @@ export class Deliveries {
     if (this.#closing !== undefined) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
       let taken: Taken | undefined;
+      let accepted: Accepted | undefined;
       let refusal: unknown;
       const refuse = (error: unknown) => {
         this.#totals.refused++;
@@ -135,7 +136,11 @@ export class Deliveries {
             refusal = error;
           }
         },
-        done: () => (taken ? resolve(this.#took(taken)) : refuse(refusal)),
+        done: () => {
+          if (taken) accepted = this.#took(taken);
+          else refuse(refusal);
+        },
+        onDisk: () => accepted && resolve(accepted),
         failed: (error) => refuse(unavailable(error)),
       });
     });
@@ -151,13 +156,19 @@ export class Deliveries {
     within?: (database: Database) => void,
   ): Promise<Accepted[]> {
     if (this.#closing !== undefined) throw closed();
-    const taken = await this.#write(() => {
-      within?.(this.#database);
-      const all = this.#intake.acceptAll(typeof deliveries === "function" ? deliveries() : deliveries);
-      this.#expect(all);
-      return all;
-    });
-    return taken.map((one) => this.#took(one));
+    let accepted: Accepted[] = [];
+    await this.#write(
+      () => {
+        within?.(this.#database);
+        const all = this.#intake.acceptAll(typeof deliveries === "function" ? deliveries() : deliveries);
+        this.#expect(all);
+        return all;
+      },
+      (all) => {
+        accepted = all.map((one) => this.#took(one));
+      },
+    );
+    return accepted;
   }
 
   /** @throws HttpError 503 when a delivery of this size would not be accepted now: to refuse before reading a body */
@@ -192,9 +203,8 @@ export class Deliveries {
   async replay(id: string): Promise<{ id: string; replayOf: string }> {
     if (this.#closing !== undefined) throw closed();
     const source = textToId(id);
-    const taken = source === undefined ? undefined : await this.#write(() => this.#intake.replay(source));
+    const [taken] = source === undefined ? [] : await this.#replay([source]);
     if (!taken) throw new HttpError(404, `there is no delivery ${id}`, { code: "delivery_unknown" });
-    this.#took(taken);
     return { id: taken.id, replayOf: id };
   }
 
@@ -209,14 +219,19 @@ export class Deliveries {
     if (dryRun) return { count, replayed };
     for await (const rows of this.#search.steps(filter, STEP)) {
       if (this.#closing !== undefined) throw closed();
-      const taken = await this.#write(() => rows.map((row) => this.#intake.replay(row.id)));
-      for (const one of taken) {
-        if (!one) continue;
-        this.#took(one);
-        replayed++;
-      }
+      replayed += (await this.#replay(rows.map(({ id }) => id))).length;
     }
     return { count, replayed };
+  }
+
+  /** Those that are there. */
+  #replay(sources: number[]): Promise<Taken[]> {
+    return this.#write(
+      () => sources.map((source) => this.#intake.replay(source)).filter((taken) => taken !== undefined),
+      (taken) => {
+        for (const one of taken) this.#took(one);
+      },
+    );
   }
 
   /**
@@ -228,10 +243,14 @@ export class Deliveries {
     // Before and after: what runs may be back among the pending ones by then, and the other way round.
     await this.#giveUp(filter);
     for await (const rows of this.#search.steps({ ...filter, state: "pending" }, STEP)) {
-      const changed = await this.#write(() => rows.filter((row) => this.#cancelOne(row.id)));
+      const changed = await this.#write(
+        () => rows.filter((row) => this.#cancelOne(row.id)),
+        (gone) => {
+          for (const row of gone)
+            this.#tell(() => this.#change(idToText(row.id), row.receiver, "cancelled", row.attempts));
+        },
+      );
       cancelled += changed.length;
-      for (const row of changed)
-        this.#tell(() => this.#change(idToText(row.id), row.receiver, "cancelled", row.attempts));
     }
     await this.#giveUp(filter);
     return cancelled;
@@ -315,9 +334,9 @@ export class Deliveries {
     for (const resolve of waiting) resolve();
   }
 
-  async #write<T>(work: () => T): Promise<T> {
+  async #write<T>(work: () => T, done?: (result: T) => void): Promise<T> {
     try {
-      return await this.#writer.write(work);
+      return await this.#writer.write(work, done);
     } catch (error) {
       throw isStorageError(error) ? unavailable(toError(error)) : error;
     }

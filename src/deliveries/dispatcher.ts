@@ -151,14 +151,13 @@ export class Dispatcher {
     if (!this.#freshFirst) this.#claimFresh(now);
   }
 
-  /** After the commit. */
-  claimed(): void {
+  /** After the commit. What is returned begins the attempts. */
+  claimed(): () => void {
     const claims = this.#claims;
     this.#claims = [];
     for (const run of claims) this.#running.set(run.candidate.id, run);
-    // In a turn of their own: whoever waits for the commit is answered before a handler may hold the processor.
-    if (claims.length > 0) setImmediate(() => this.#begin(claims));
     this.#sleep();
+    return () => this.#begin(claims);
   }
 
   /** After a rollback. */

@@ -87,15 +87,15 @@ export class Ledger {
     return this.counts.succeeded + this.counts.failed + this.counts.cancelled;
   }
 
-  /** One step: all of `work` in the file and in memory, or nothing of it. `lazy` as the database has it. */
-  transaction<T>(work: () => T, lazy = false): T {
+  /** One step: all of `work` in the file and in memory, or nothing of it. */
+  transaction<T>(work: () => T): T {
     const takeBack = this.#mark();
     try {
       const result = this.database.transaction(() => {
         const value = work();
         this.#settle();
         return value;
-      }, lazy);
+      });
       this.keys.committed();
       this.receivers.committed();
       this.marks.committed();

@@ -8,17 +8,22 @@ import type { Ledger } from "./ledger.ts";
 export interface Operation {
   /** Inside the transaction, which it may share with others. */
   work(): void;
-  /** After the commit: it is on the disk. */
+  /** After the commit: it stays, however this process ends. */
   done(): void;
-  /** Nothing of it was written. */
+  /** It is on the disk, where it survives a power cut as well. Left out where nobody waits for that. */
+  onDisk?(): void;
+  /** Nothing of it was written; or, after `done`, it may not be on the disk. */
   failed(error: Error): void;
   /** Try again until it is written, and never call `failed`: for what has happened already. */
   readonly keep: boolean;
 }
 
 interface Dispatch {
+  /** Inside the transaction: takes up what may begin now. */
   claim(): void;
-  claimed(): void;
+  /** After the commit. What is returned begins what was taken up. */
+  claimed(): () => void;
+  /** After a rollback. */
   unclaimed(): void;
   /** Nothing runs and nothing could begin now. */
   readonly quiet: boolean;
@@ -27,18 +32,18 @@ interface Dispatch {
 /** Between tries to write to a disk that is full or gone. */
 const TRY_AGAIN_MS = 1_000;
 
-/**
- * What happened already, as the end of an attempt, nobody waits for: it need not be on the disk at once, but no later
- * than this. A wait for the disk costs as much as twenty such records.
- */
-const ON_DISK_WITHIN_MS = 100;
-
-/** While more comes in, a commit waits for it up to two more turns of the loop: a turn is short, a wait for the disk is not. */
+/** While more comes in, a commit waits for it up to two more turns of the loop: a turn is short, a commit is not. */
 const MORE_TURNS = 2;
 
 /**
+ * What nobody waits for, as the end of an attempt, is on the disk after this time at the latest: a wait for the disk
+ * costs as much as twenty such records.
+ */
+const ON_DISK_WITHIN_MS = 100;
+
+/**
  * Group commit: everything that is handed in during one turn of the event loop, or a few where they bring more, is
- * written in one transaction, with one wait for the disk.
+ * written in one transaction; and all that is written while one wait for the disk lasts shares the next.
  */
 export class Writer {
   readonly #ledger: Ledger;
@@ -52,7 +57,12 @@ export class Writer {
   #closed = false;
   #problem: { problem: string; since: Date } | undefined;
   #cancelRetry: (() => void) | undefined;
-  /** Calls off the timer of what was written and is not on the disk yet. */
+  /** Committed, and somebody waits for the disk; and what begins then. */
+  #awaited: Operation[] = [];
+  #begins: (() => void)[] = [];
+  /** Those that the present wait for the disk is for. */
+  #syncing: Operation[] | undefined;
+  /** Calls off the timer of what was committed and nobody waits for. */
   #cancelSync: (() => void) | undefined;
 
   constructor(ledger: Ledger, dispatch: Dispatch, onProblem: (problem: string) => void, turnOver: () => void) {
@@ -66,7 +76,7 @@ export class Writer {
 
   /** Nothing is to be written, and what was is on the disk. */
   get quiet(): boolean {
-    return this.#queue.length === 0 && !this.#scheduled && !this.#cancelSync;
+    return this.#queue.length === 0 && !this.#scheduled && !this.#syncing && !this.#cancelSync;
   }
 
   health(): DeliveriesHealth {
@@ -75,24 +85,28 @@ export class Writer {
 
   add(operation: Operation): void {
     this.#queue.push(operation);
-    this.wake();
+    // Whoever waits for the disk waits for its turn there: until then more may come to share the commit.
+    if (!this.#syncing || operation.keep) this.wake();
   }
 
-  /** Does `work` within a transaction of this turn; a throw takes back `work` alone. */
-  write<T>(work: () => T): Promise<T> {
+  /**
+   * Does `work` within a transaction of this turn; a throw takes back `work` alone. Resolves when it is on the disk.
+   * @param done hears of the result at once after the commit
+   */
+  write<T>(work: () => T, done: (result: T) => void = () => {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      let settle: () => void;
+      let outcome: { result: T } | { error: unknown };
       this.add({
         work: () => {
           try {
-            const result = this.#ledger.part(work);
-            settle = () => resolve(result);
+            outcome = { result: this.#ledger.part(work) };
           } catch (error) {
             if (isStorageError(error)) throw error;
-            settle = () => reject(error);
+            outcome = { error };
           }
         },
-        done: () => settle(),
+        done: () => ("error" in outcome ? reject(outcome.error) : done(outcome.result)),
+        onDisk: () => "result" in outcome && resolve(outcome.result),
         failed: reject,
         keep: false,
       });
@@ -117,51 +131,84 @@ export class Writer {
 
   /** Writes what is there now, for the last time. Returns how many operations to be kept could not be written. */
   close(): number {
-    if (this.#queue.length > 0 || this.#cancelSync) this.#flush();
+    if (this.#queue.length > 0) this.#flush();
     this.#closed = true;
     this.#cancelRetry?.();
+    this.#cancelSync?.();
+    const awaited = [...(this.#syncing ?? []), ...this.#awaited];
+    try {
+      this.#ledger.database.toDiskNow();
+      for (const operation of awaited) operation.onDisk?.();
+    } catch (error) {
+      for (const operation of awaited) operation.failed(toError(error));
+    }
     return this.#queue.length;
   }
 
-  #flush(toDisk = false): void {
+  #flush(): void {
     this.#scheduled = false;
     const batch = this.#queue;
     this.#queue = [];
-    this.#commit(batch, toDisk);
-    // Nothing comes that would bring it to the disk along with it.
-    if (this.#cancelSync && this.#dispatch.quiet) this.#commit([]);
+    this.#commit(batch);
+    this.#toDiskSoon();
     this.#turnOver();
   }
 
-  /** @param toDisk even where nobody waits for that */
-  #commit(batch: Operation[], toDisk = false): void {
-    const lazy = !toDisk && !this.#dispatch.quiet && batch.every((operation) => operation.keep);
+  #commit(batch: Operation[]): void {
     try {
       this.#ledger.transaction(() => {
         for (const operation of batch) operation.work();
         this.#dispatch.claim();
-      }, lazy);
+      });
     } catch (error) {
       this.#dispatch.unclaimed();
       this.#rolledBack(batch, toError(error));
       return;
     }
-    if (lazy) this.#cancelSync ??= this.#clock.setTimer(() => this.#sync(), ON_DISK_WITHIN_MS);
-    else this.#synced();
-    // Recording what happened takes less room than what is asked for: it proves nothing.
-    if (this.#problem && batch.some((operation) => !operation.keep)) this.#mended();
-    for (const operation of batch) operation.done();
-    this.#dispatch.claimed();
+    this.#cancelSync ??= this.#clock.setTimer(() => void this.#toDisk(), ON_DISK_WITHIN_MS);
+    let awaited = false;
+    for (const operation of batch) {
+      operation.done();
+      if (!operation.onDisk) continue;
+      this.#awaited.push(operation);
+      awaited = true;
+    }
+    const begin = this.#dispatch.claimed();
+    // In a turn of their own: whoever waits is answered before a handler may hold the processor.
+    if (awaited) this.#begins.push(begin);
+    else setImmediate(begin);
   }
 
-  #sync(): void {
-    this.#cancelSync = undefined;
-    if (!this.#closed) this.#flush(true);
+  #toDiskSoon(): void {
+    // Where nothing goes on, nothing comes that would bring it to the disk along with it.
+    if (this.#awaited.length > 0 || (this.#cancelSync && this.#dispatch.quiet)) void this.#toDisk();
   }
 
-  #synced(): void {
+  async #toDisk(): Promise<void> {
+    if (this.#syncing || this.#closed) return;
     this.#cancelSync?.();
     this.#cancelSync = undefined;
+    const [awaited, begins] = [this.#awaited, this.#begins];
+    [this.#awaited, this.#begins] = [[], []];
+    this.#syncing = awaited;
+    let problem: Error | undefined;
+    await this.#ledger.database.toDisk().catch((error) => {
+      problem = toError(error);
+    });
+    // Then `close` has brought it to the disk.
+    if (this.#closed) return;
+    this.#syncing = undefined;
+    for (const operation of awaited) {
+      if (problem) operation.failed(problem);
+      else operation.onDisk?.();
+    }
+    if (problem) this.#broken(problem);
+    // Recording what happened takes less room than what is asked for: it proves nothing.
+    else if (this.#problem && awaited.length > 0) this.#mended();
+    for (const begin of begins) setImmediate(begin);
+    if (this.#queue.length > 0) this.wake();
+    this.#toDiskSoon();
+    this.#turnOver();
   }
 
   #rolledBack(batch: Operation[], error: Error): void {
@@ -201,7 +248,7 @@ export class Writer {
     this.#queue.unshift({
       ...PROBE,
       work: () => void this.#probe.run(new Uint8Array(65_536)),
-      done: () => this.add({ ...PROBE, work: () => void this.#probe.run(null) }),
+      onDisk: () => this.add({ ...PROBE, work: () => void this.#probe.run(null) }),
     });
     this.#flush();
   }
