@@ -4,7 +4,7 @@ import { describe, expect, it } from "@jest/globals";
 import { openDatabase } from "../../src/deliveries/database.ts";
 import { type Deliveries, openDeliveries } from "../../src/deliveries/deliveries.ts";
 import { HttpError } from "../../src/errors.ts";
-import { delivery, gate, openTest, temporaryFolder } from "../support/deliveries.ts";
+import { delivery, gate, openTest, temporaryFolder, until } from "../support/deliveries.ts";
 
 const DAY = 24 * 3_600_000;
 
@@ -53,6 +53,34 @@ describe("lists", () => {
     expect(await ids(inbox, { scope: "discussion.comment", action: "create", repo: "model:me/m" })).toEqual([
       made.comment,
     ]);
+  });
+
+  it("tell what runs from what waits, be it the first attempt or a later one", async () => {
+    const running = gate();
+    const { inbox, clock } = openTest({
+      settings: { concurrency: 2, scheduleMs: [1_000] },
+      attempt: ({ payload, attempt }) => {
+        if (payload === "later" && attempt === 1) throw new Error("not yet");
+        return running.promise;
+      },
+    });
+    const later = (await inbox.accept(delivery("later"))).id;
+    await until(() => inbox.get(later)?.state === "pending");
+    clock.advance(1_000);
+    const first = (await inbox.accept(delivery("first", { receiver: "other" }))).id;
+    const waiting = (await inbox.accept(delivery("waiting"))).id;
+    await until(() => inbox.stats().running === 2);
+    expect(await ids(inbox, { state: "running" })).toEqual([first, later]);
+    expect(await ids(inbox, { state: "running", receiver: "other" })).toEqual([first]);
+    expect(await ids(inbox, { state: "pending" })).toEqual([waiting]);
+    for (const state of ["running", "pending"] as const)
+      for (const receiver of ["train", "other"])
+        expect(await inbox.count({ state, receiver })).toBe((await ids(inbox, { state, receiver })).length);
+    expect(inbox.get(first)).toMatchObject({ state: "running", attempts: 1, nextAttemptAt: undefined });
+    expect(inbox.get(later)).toMatchObject({ state: "running", attempts: 2, nextAttemptAt: undefined });
+    running.open();
+    await inbox.idle();
+    expect(await inbox.count({ state: "succeeded" })).toBe(3);
   });
 
   it("count the same as they show", async () => {
