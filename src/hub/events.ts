@@ -72,6 +72,8 @@ export class Events {
     let afterCommit: (() => void)[] = [];
     let published: Published[] = [];
     await file.deliveries.acceptAll(() => {
+      // It may run again, on its own, when a transaction that it shared with others failed.
+      afterCommit = [];
       const body = key === undefined ? "" : hashOf(given);
       const known = key === undefined ? undefined : this.#answerOf(user, key, body);
       if (known) {

@@ -33,7 +33,8 @@ export class Repos {
   readonly #remove;
   /**
    * What was last told of a repo, which saves reading it. It counts once it is committed; until then, and after a
-   * rollback, the table is read. Two maps, of which the older goes as a whole: that is the cheapest bound there is.
+   * rollback, the table is read. Held is only what was read before: of many a repo one event is all that is ever heard.
+   * Two maps, of which the older goes as a whole: that is the cheapest bound there is.
    */
   #held = new Map<string, Told>();
   #heldBefore = new Map<string, Told>();
@@ -60,8 +61,10 @@ export class Repos {
       find: ({ type, name }: RepoRef): KnownRepo => {
         const key = keyOf(type, name);
         const one = told.get(key) ?? this.#held.get(key) ?? this.#heldBefore.get(key);
-        const known = one && (one.by === by || one.by.committed) ? one.known : this.#read(type, name);
-        return known ?? { id: idOf("repo", type, name), private: false, head: null, discussions: 0 };
+        if (one && (one.by === by || one.by.committed)) return one.known ?? unheard(type, name);
+        const known = this.#read(type, name);
+        if (known) this.#hold(key, { type, name: name.toLowerCase(), known, by });
+        return known ?? unheard(type, name);
       },
       keep: (ref: RepoRef, known: KnownRepo) => tell(ref, known),
       forget: (ref: RepoRef) => tell(ref, null),
@@ -83,18 +86,26 @@ export class Repos {
     const { type, name, known } = one;
     if (known) this.#save.run(type, name, known.id, Number(known.private), known.head, known.discussions);
     else this.#remove.run(type, name);
+    if (this.#held.has(key) || this.#heldBefore.has(key)) this.#hold(key, one);
+  }
+
+  #hold(key: string, one: Told): void {
     if (this.#heldChars > HELD_CHARS) {
       this.#heldBefore = this.#held;
       this.#held = new Map();
       this.#heldChars = 0;
     }
     this.#held.set(key, one);
-    this.#heldChars += key.length + (known?.id.length ?? 0) + (known?.head?.length ?? 0);
+    this.#heldChars += key.length + (one.known?.id.length ?? 0) + (one.known?.head?.length ?? 0);
   }
 }
 
 function keyOf(type: string, name: string): string {
   return `${type}:${name.toLowerCase()}`;
+}
+
+function unheard(type: string, name: string): KnownRepo {
+  return { id: idOf("repo", type, name), private: false, head: null, discussions: 0 };
 }
 
 interface Row {
