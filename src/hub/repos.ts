@@ -24,7 +24,7 @@ interface Told {
   readonly by: { committed: boolean };
 }
 
-/** Characters held of repos in either map: some 5,000 of them, in a megabyte or two of memory. */
+/** After so many characters told, the older map goes: they last for some 5,000 repos, in a megabyte or two of memory. */
 const HELD_CHARS = 500_000;
 
 export class Repos {
