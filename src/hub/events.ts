@@ -5,9 +5,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { NewDelivery } from "../deliveries/delivery.ts";
 import { HttpError } from "../errors.ts";
-import { ownerOf, type RepoRef } from "../protocol/repo.ts";
+import { ownerOf } from "../protocol/repo.ts";
 import { type CompletePayload, completePayload } from "../protocol/sample.ts";
-import { checkComplete, type EventGiven } from "./event-input.ts";
+import { checkComplete, type EventGiven, namesOnly } from "./event-input.ts";
 import type { HubFile } from "./file.ts";
 import type { Quota } from "./quota.ts";
 import { asKnown, type KnownRepo, MAIN, Repos } from "./repos.ts";
@@ -26,6 +26,14 @@ export interface Published {
   deliveries: number;
   overQuota: number;
   payload: Omit<CompletePayload, "webhook">;
+}
+
+/** What the events of one publication share, inside its transaction. */
+interface Publication {
+  repos: ReturnType<Repos["begin"]>;
+  quota: ReturnType<Quota["count"]>;
+  deliveries: NewDelivery[];
+  afterCommit: (() => void)[];
 }
 
 interface EventsParts {
@@ -61,19 +69,27 @@ export class Events {
    */
   async publish(user: string, given: readonly EventGiven[], key?: string): Promise<Published[]> {
     const { file } = this.#parts;
-    const afterCommit: (() => void)[] = [];
+    let afterCommit: (() => void)[] = [];
     let published: Published[] = [];
     await file.deliveries.acceptAll(() => {
+      // It may run again, on its own, when a transaction that it shared with others failed.
+      afterCommit = [];
       const body = key === undefined ? "" : hashOf(given);
       const known = key === undefined ? undefined : this.#answerOf(user, key, body);
       if (known) {
         published = known;
         return [];
       }
-      const deliveries: NewDelivery[] = [];
-      const quota = this.#parts.quota.count();
-      published = given.map((one) => this.#publishOne(one, quota.take, deliveries, afterCommit));
+      const publication: Publication = {
+        repos: this.#repos.begin(),
+        quota: this.#parts.quota.count(),
+        deliveries: [],
+        afterCommit: [],
+      };
+      const { repos, quota, deliveries } = publication;
+      published = given.map((one) => this.#publishOne(one, publication));
       quota.save();
+      afterCommit = [repos.save(), ...publication.afterCommit];
       if (key !== undefined) {
         this.#forget.run(file.clock.now() - DAY_MS);
         this.#remember.run(user, key, body, JSON.stringify(published), file.clock.now());
@@ -94,15 +110,11 @@ export class Events {
     });
   }
 
-  #publishOne(
-    given: EventGiven,
-    withinQuota: (webhook: string) => boolean,
-    deliveries: NewDelivery[],
-    afterCommit: (() => void)[],
-  ): Published {
-    const known = this.#repos.find(given.repo);
+  #publishOne(given: EventGiven, publication: Publication): Published {
+    const { repos, quota, deliveries } = publication;
+    const known = repos.find(given.repo);
     const { webhook: _, ...payload } = completePayload(asKnown(given, known), { endpoint: this.#parts.endpoint() });
-    checkComplete(payload as CompletePayload);
+    if (!namesOnly(given)) checkComplete(payload as CompletePayload);
     const { event, repo } = payload;
 
     const id = randomUUID();
@@ -112,7 +124,7 @@ export class Events {
     let overQuota = 0;
     const before = deliveries.length;
     for (const webhook of this.#watchers(payload)) {
-      if (!withinQuota(webhook.id)) overQuota++;
+      if (!quota.take(webhook.id)) overQuota++;
       else
         deliveries.push({
           receiver: webhook.id,
@@ -123,7 +135,7 @@ export class Events {
           headers,
         });
     }
-    this.#keep(payload, known, afterCommit);
+    this.#keep(payload, known, publication);
     return { id, deliveries: deliveries.length - before, overQuota, payload };
   }
 
@@ -137,29 +149,26 @@ export class Events {
   }
 
   /** What the next payload of this repo must agree with. */
-  #keep(payload: Published["payload"], known: KnownRepo, afterCommit: (() => void)[]): void {
+  #keep(payload: Published["payload"], known: KnownRepo, { repos, afterCommit }: Publication): void {
     const { event, repo, movedTo, updatedConfig, updatedRefs, discussion } = payload;
     const name = `${event.scope}:${event.action}`;
-    const ref: RepoRef = { type: repo.type, name: repo.name };
     if (name === "repo:delete") {
-      this.#repos.remove(ref);
+      repos.forget(repo);
       return;
     }
     const pushed = updatedRefs?.findLast((one) => one.ref === MAIN);
     const now: KnownRepo = {
-      ...ref,
       id: repo.id,
       private: updatedConfig?.private ?? repo.private,
       head: pushed ? pushed.newSha : (repo.headSha ?? known.head),
       discussions: Math.max(known.discussions, discussion?.num ?? 0),
     };
-    if (name !== "repo:move" || movedTo?.name === undefined) {
-      this.#repos.save(now);
-      return;
+    const newName = name === "repo:move" ? movedTo?.name : undefined;
+    if (newName !== undefined) {
+      repos.forget(repo);
+      afterCommit.push(this.#parts.store.follow(repo, newName));
     }
-    this.#repos.remove(ref);
-    this.#repos.save({ ...now, name: movedTo.name });
-    afterCommit.push(this.#parts.store.follow(ref, movedTo.name));
+    repos.keep({ type: repo.type, name: newName ?? repo.name }, now);
   }
 }
 

@@ -23,7 +23,8 @@ export function parseRepo(text: string): RepoRef | null {
 
 /** The part before `/` (a repo without one owns itself). */
 export function ownerOf(name: string): string {
-  return name.split("/")[0] ?? name;
+  const slash = name.indexOf("/");
+  return slash === -1 ? name : name.slice(0, slash);
 }
 
 /** The pages of a repo. Models stand at the root of a hub, all others under the plural of their type. */

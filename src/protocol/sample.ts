@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { effectiveEvent } from "./events.ts";
-import type { DocumentedEvent, EventPayload, Repo, WebhookPayload } from "./payload.ts";
+import type { DocumentedEvent, EventPayload, Repo, UpdatedRef, WebhookPayload } from "./payload.ts";
 import { HUB_ENDPOINT, ownerOf, parseRepo, type RepoRef, repoUrls } from "./repo.ts";
 
 type Incomplete<T> = T extends object ? { [Key in keyof T]?: Incomplete<T[Key]> } : T;
@@ -24,6 +24,7 @@ interface Options {
 }
 
 const MAIN = "refs/heads/main";
+const WEBHOOK_ID = hexId("webhook");
 const SAMPLE_REPO = { type: "model", name: "me/my-model" };
 
 /**
@@ -58,14 +59,15 @@ export function completePayload(given: PartialPayload, options: Options = {}): C
   const ofDiscussion = scope === "discussion" || scope.startsWith("discussion.");
   const withComment = scope === "discussion.comment" || (scope === "discussion" && action === "create");
 
+  // Hashes are most of what a payload costs: what is given is not made up beside.
   const missing = {
     event: given.event,
     repo: {
       ...ref,
-      id: hexId("repo", ref.type, ref.name),
+      id: given.repo?.id ?? hexId("repo", ref.type, ref.name),
       private: given.updatedConfig?.private ?? false,
       url: urls,
-      owner: { id: userId(ownerOf(ref.name)) },
+      owner: { id: given.repo?.owner?.id ?? ownerId(ref.name) },
       ...(ofRepo && ref.type !== "bucket" && { headSha: headSha(given, ref) }),
       ...(ref.type === "space" && { subdomain: ref.name.toLowerCase().replace(/[^a-z0-9]+/g, "-") }),
       tags: [],
@@ -76,7 +78,7 @@ export function completePayload(given: PartialPayload, options: Options = {}): C
       !given.updatedConfig && { updatedConfig: { private: given.repo?.private ?? false } }),
     ...(ofDiscussion && { discussion: discussion(given, ref, urls) }),
     ...(withComment && { comment: comment(given, ref, urls) }),
-    webhook: { id: hexId("webhook"), version: 3 },
+    webhook: { id: WEBHOOK_ID, version: 3 },
   };
   return merge(missing, given) as CompletePayload;
 }
@@ -85,9 +87,8 @@ function content(given: PartialPayload, ref: RepoRef) {
   const { updatedRefs, updatedFiles } = given;
   if (updatedRefs === undefined && (updatedFiles !== undefined || ref.type === "bucket"))
     return { updatedFiles: forEach(updatedFiles, (file) => updatedFile(text(file?.action, "add"))) };
-  return {
-    updatedRefs: forEach(updatedRefs, (pushed) => updatedRef(text(pushed?.ref, MAIN), headSha(given, ref))),
-  };
+  const head = headSha(given, ref);
+  return { updatedRefs: forEach(updatedRefs, (pushed) => updatedRef(pushed, head)) };
 }
 
 function updatedFile(action: string) {
@@ -96,19 +97,22 @@ function updatedFile(action: string) {
 }
 
 /** A branch moves on; a tag or a pull request is new, as they mostly are. */
-function updatedRef(ref: string, head: string) {
-  const oldSha = ref.startsWith("refs/heads/") ? hex(40, "before", head, ref) : null;
-  return { ref, oldSha, newSha: ref === MAIN ? head : hex(40, "after", head, ref) };
+function updatedRef(given: Partial<UpdatedRef> | undefined, head: string) {
+  const ref = text(given?.ref, MAIN);
+  const oldSha = ref.startsWith("refs/heads/") ? (given?.oldSha ?? hex(40, "before", head, ref)) : null;
+  const newSha = ref === MAIN ? head : (given?.newSha ?? hex(40, "after", head, ref));
+  return { ref, oldSha, newSha };
 }
 
 function headSha({ repo, updatedRefs }: PartialPayload, ref: RepoRef): string {
+  if (isText(repo?.headSha)) return repo.headSha;
   const toMain = Array.isArray(updatedRefs) ? updatedRefs.find((pushed) => pushed?.ref === MAIN) : undefined;
-  return text(repo?.headSha, text(toMain?.newSha, hex(40, "head", ref.type, ref.name)));
+  return isText(toMain?.newSha) ? toMain.newSha : hex(40, "head", ref.type, ref.name);
 }
 
 function movedTo(given: PartialPayload, ref: RepoRef) {
   const name = text(given.movedTo?.name, `${ref.name}-moved`);
-  return { name, owner: { id: userId(ownerOf(name)) } };
+  return { name, owner: { id: ownerId(name) } };
 }
 
 function discussion(given: PartialPayload, ref: RepoRef, urls: { web: string; api: string }) {
@@ -144,15 +148,17 @@ function comment(given: PartialPayload, ref: RepoRef, urls: { web: string }) {
 
 /** `given` over `missing`, key by key and element by element. */
 function merge(missing: unknown, given: unknown): unknown {
-  if (given === undefined) return missing;
-  if (Array.isArray(missing) && Array.isArray(given))
-    return Array.from(given, (value: unknown, index) => merge(missing[index], value));
+  if (given === undefined || given === missing) return missing;
+  if (Array.isArray(missing) && Array.isArray(given)) return given.map((value, index) => merge(missing[index], value));
   if (!isRecord(missing) || !isRecord(given)) return given;
-  const merged = Object.entries(given).map(([key, value]) => [
-    key,
-    merge(Object.hasOwn(missing, key) ? missing[key] : undefined, value),
-  ]);
-  return { ...missing, ...Object.fromEntries(merged) };
+  const merged: Record<string, unknown> = { ...missing, ...given };
+  for (const key of Object.keys(given)) {
+    const value = given[key];
+    // Most of what is given is text, which simply stands.
+    const stands = value !== undefined && typeof value !== "object";
+    if (!stands && Object.hasOwn(missing, key)) merged[key] = merge(missing[key], value);
+  }
+  return merged;
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -161,12 +167,31 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 /** One entry for each that is given, or a single one when nothing is said. */
 function forEach<Given, Entry>(given: Given[] | undefined, make: (given: Given | undefined) => Entry): Entry[] {
-  return Array.isArray(given) ? Array.from(given, make) : [make(undefined)];
+  return Array.isArray(given) ? given.map(make) : [make(undefined)];
 }
 
 /** Given values come from people who test what goes wrong: anything may stand where the types say string. */
 function text(value: unknown, otherwise: string): string {
-  return typeof value === "string" ? value : otherwise;
+  return isText(value) ? value : otherwise;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
+}
+
+/** Owners are few and come with every event, so their ids are remembered: so many, and none of an endless name. */
+const ownerIds = new Map<string, string>();
+const OWNERS_REMEMBERED = 1_000;
+const LONGEST_NAME = 200;
+
+function ownerId(repo: string): string {
+  const owner = ownerOf(repo);
+  const known = ownerIds.get(owner);
+  if (known !== undefined) return known;
+  const id = userId(owner);
+  if (ownerIds.size === OWNERS_REMEMBERED) ownerIds.clear();
+  if (repo.length <= LONGEST_NAME) ownerIds.set(owner, id);
+  return id;
 }
 
 function userId(name: string): string {

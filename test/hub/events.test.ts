@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { documentedEventNames } from "../../src/protocol/events.ts";
 import { documentedEvents } from "../../src/protocol/payload.ts";
+import { repoTypes } from "../../src/protocol/repo.ts";
 import { activityOf, addWebhook, publish, startTestHub, WEBHOOKS } from "../support/hub.ts";
 import { startTarget } from "../support/target.ts";
 
@@ -9,12 +10,17 @@ const MODEL = { type: "model", name: "me/m" };
 describe("publishing an event", () => {
   it.each(documentedEventNames)("completes %s so that it passes as documented", async (name) => {
     const { api } = await startTestHub();
-    const repos = name === "repo.content:update" ? ["model:me/m", "bucket:me/b", "space:me/s"] : ["dataset:me/d"];
-    for (const repo of repos) {
-      const { body } = await publish(api, name, repo).expect(202);
-      const payload = { ...body.payload, webhook: { id: "0".repeat(24), version: 3 } };
-      expect(documentedEvents[name].safeParse(payload)).toMatchObject({ success: true });
-      expect(payload.repo.id).toMatch(/^[0-9a-f]{24}$/);
+    // The second time by what is remembered, the third after every event that leaves something to remember.
+    for (const repo of repoTypes.flatMap((type) => [`${type}:me/r`, `${type}:old`])) {
+      const payloads = [await publish(api, name, repo).expect(202), await publish(api, name, repo).expect(202)];
+      for (const other of ["repo.content:update", "repo.config:update", "discussion:create"])
+        await publish(api, other, repo).expect(202);
+      payloads.push(await publish(api, name, repo).expect(202));
+      for (const { body } of payloads) {
+        const payload = { ...body.payload, webhook: { id: "0".repeat(24), version: 3 } };
+        expect(documentedEvents[name].safeParse(payload)).toMatchObject({ success: true });
+        expect(payload.repo.id).toMatch(/^[0-9a-f]{24}$/);
+      }
     }
   });
 
@@ -35,6 +41,59 @@ describe("publishing an event", () => {
     expect(opened.repo.private).toBe(true);
     expect([opened.discussion.num, again.discussion.num, comment.discussion.num]).toEqual([1, 2, 2]);
     expect(comment.discussion.id).toBe(again.discussion.id);
+  });
+
+  it("remembers a repo from one event of a publication to the next", async () => {
+    const { api } = await startTestHub();
+    const id = await addWebhook(api, { watched: [{ type: "org", name: "acme" }], url: "http://127.0.0.1:9/" });
+    const of = (event: string, name: string, more: object = {}) => {
+      const [scope, action] = event.split(":");
+      return { event: { scope, action }, repo: { type: "model", name }, ...more };
+    };
+    const head = "a".repeat(40);
+    const events = [
+      of("repo.content:update", "acme/m", { updatedRefs: [{ newSha: head }] }),
+      of("repo.config:update", "acme/M", { updatedConfig: { private: true } }),
+      of("discussion:create", "acme/m"),
+      of("repo:move", "acme/m", { movedTo: { name: "acme/n" } }),
+      of("repo:update", "acme/n"),
+      of("repo:update", "acme/m"),
+      of("repo:delete", "acme/n"),
+      of("repo:update", "acme/n"),
+    ];
+    await api.post("/api/hub/events", { events }).expect(202);
+    const [push, config, discussion, move, moved, anew, gone, again] = (await activityOf(api, id))
+      .toReversed()
+      .map(({ payload }) => payload.repo);
+    expect(push).toMatchObject({ headSha: head, private: false });
+    expect(config).toMatchObject({ id: push?.id, headSha: head, private: false });
+    for (const repo of [move, moved, gone]) expect(repo).toMatchObject({ id: push?.id, headSha: head, private: true });
+    expect(discussion).toMatchObject({ id: push?.id, private: true });
+    for (const repo of [anew, again])
+      expect(repo).toMatchObject({ headSha: expect.not.stringMatching(head), private: false });
+    expect(again?.id).not.toBe(push?.id);
+    expect((await publish(api, "discussion:update", "model:acme/m")).body.payload.discussion.num).toBe(1);
+  });
+
+  it("forgets what it was told by a publication that was refused, also beside another in one transaction", async () => {
+    const { api } = await startTestHub({ backlog: { count: 1, bytes: 1_000_000 } });
+    await addWebhook(api, { url: "http://127.0.0.1:9/" });
+    const push = (more: object = {}) => ({
+      ...{ event: { scope: "repo.content", action: "update" }, repo: { type: "model", name: "acme/m" } },
+      ...more,
+    });
+    const { body } = await api.post("/api/hub/events", push()).expect(202);
+    const wrong = push({ updatedRefs: [{ newSha: 1 }] });
+    const tooMany = push({ repo: { type: "model", name: "me/m" } });
+    const publications = [
+      [push(), wrong],
+      [push(), tooMany, tooMany],
+      [push(), wrong],
+    ];
+    const answers = publications.map((events) => api.post("/api/hub/events", { events }));
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([400, 503, 400]);
+    const next = (await api.post("/api/hub/events", push()).expect(202)).body.payload;
+    expect(next.updatedRefs[0].oldSha).toBe(body.payload.updatedRefs[0].newSha);
   });
 
   it("leads to this hub in its URLs", async () => {

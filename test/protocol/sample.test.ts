@@ -133,6 +133,11 @@ describe("completing a payload", () => {
     expect(repo.headSha).toBe(newSha);
   });
 
+  it("takes a head at its word, be it empty", () => {
+    const { repo, updatedRefs } = completePayload(on("repo.content", "update", { repo: { headSha: "" } }));
+    expect([repo.headSha, updatedRefs?.[0]?.newSha]).toEqual(["", ""]);
+  });
+
   it("completes each file of a bucket", () => {
     const given = on("repo.content", "update", {
       repo: { type: "bucket" },
@@ -152,6 +157,71 @@ describe("completing a payload", () => {
     expect(completePayload(on("discussion.comment.reaction", "create"))).toHaveProperty("comment.id");
     expect(completePayload(on("repo.config.doi", "update"))).toHaveProperty("updatedConfig");
     expect(Object.keys(completePayload(on("galaxy", "update")))).toEqual(["event", "repo", "webhook"]);
+  });
+
+  // A report of settings stays as empty as it is given.
+  const completed = everySample.filter(({ name }) => name !== "repo.config:update");
+  it.each(completed)("of $name on a $type with any part of itself makes it whole again", ({ name, repo, type }) => {
+    const whole = samplePayload(name, { repo });
+    const ref = { type, name: whole.repo.name };
+    fc.assert(
+      fc.property(fc.infiniteStream(fc.boolean()), (kept) => {
+        const part = partOf(whole, () => kept.next().value) as PartialPayload;
+        const given = { ...part, event: whole.event, repo: { ...part.repo, ...ref } };
+        expect(JSON.stringify(completePayload(given))).toBe(JSON.stringify(whole));
+      }),
+    );
+  });
+
+  // Ids and made-up commits stand in files and in what people wrote down: they stay, and so does the order of the keys.
+  it("makes the same text of a push as ever", () => {
+    const endpoint = "http://127.0.0.1:7861";
+    const newSha = "b".repeat(40);
+    const given = on("repo.content", "update", {
+      newer: [2],
+      updatedRefs: [
+        { newSha, ref: "refs/heads/main" },
+        { of: 1, ref: "refs/tags/v1" },
+        { oldSha: newSha, ref: "refs/heads/dev" },
+        { newSha, ref: "refs/heads/dev" },
+      ],
+      repo: { new: {}, private: true, id: "1", name: "me/My_App", type: "space" },
+    });
+    const owner = { id: "de26adb8feefd8d333d87caa" };
+    const url = { web: `${endpoint}/spaces/me/My_App`, api: `${endpoint}/api/spaces/me/My_App` };
+    const repo = { type: "space", name: "me/My_App", id: "1", private: true, url, owner };
+    const whole = {
+      event: { scope: "repo.content", action: "update" },
+      repo: { ...repo, headSha: newSha, subdomain: "me-my-app", tags: [], new: {} },
+      updatedRefs: [
+        { ref: "refs/heads/main", oldSha: "b979018d9dd91d039607009f441ed9cf21679320", newSha },
+        { ref: "refs/tags/v1", oldSha: null, newSha: "e401fa1598f66a8322e8567097ffd167f7bb359a", of: 1 },
+        { ref: "refs/heads/dev", oldSha: newSha, newSha: "873160499801dcf1fd119dd722b8bdf241e01f7a" },
+        { ref: "refs/heads/dev", oldSha: "f2d4d373108bb326746dd8e4564002d52d585fff", newSha },
+      ],
+      webhook: { id: "9fd09dc33545f9cc19b81ebd", version: 3 },
+      newer: [2],
+    };
+    expect(JSON.stringify(completePayload(given, { endpoint }))).toBe(JSON.stringify(whole));
+  });
+
+  it("makes the same text of a pull request as ever", () => {
+    const given = on("discussion", "create", { discussion: { title: "T", num: 7, changes: {} } });
+    const at = { web: "https://huggingface.co/me/my-model", api: "https://huggingface.co/api/models/me/my-model" };
+    const owner = { id: "de26adb8feefd8d333d87caa" };
+    const author = { id: "d35d084b0056d48247d76d87" };
+    const repo = { type: "model", name: "me/my-model", id: "7d1f0fc3ac03f9612f009349", private: false };
+    const url = { web: `${at.web}/discussions/7`, api: `${at.api}/discussions/7` };
+    const discussion = { id: "6be5794d9381b94d7c70729e", num: 7, title: "T", status: "open", author };
+    const id = "62ea2ce10a6a944b5d1b132b";
+    const whole = {
+      event: { scope: "discussion", action: "create" },
+      repo: { ...repo, url: at, owner, tags: [] },
+      discussion: { ...discussion, isPullRequest: true, url, changes: { base: "refs/heads/main" } },
+      comment: { id, author, content: "Thank you for sharing this.", hidden: false, url: { web: `${url.web}#${id}` } },
+      webhook: { id: "9fd09dc33545f9cc19b81ebd", version: 3 },
+    };
+    expect(JSON.stringify(completePayload(given))).toBe(JSON.stringify(whole));
   });
 
   it("keeps any JSON that is given, however wrong", () => {
@@ -185,6 +255,14 @@ describe("completing a payload", () => {
     );
   });
 });
+
+/** Some of its keys, at any depth, and others undefined, which is as good as absent; an element of a list keeps its place. */
+function partOf(value: unknown, keeps: () => boolean): unknown {
+  if (Array.isArray(value)) return value.map((inner) => partOf(inner, keeps));
+  if (typeof value !== "object" || value === null) return value;
+  const kept = Object.entries(value).map(([key, inner]) => [key, keeps() ? partOf(inner, keeps) : undefined]);
+  return Object.fromEntries(kept.filter(([, inner]) => inner !== undefined || keeps()));
+}
 
 function supersetOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(supersetOf);
