@@ -48,7 +48,10 @@ export function makeAttempt(
   return attempt;
 }
 
-/** A class for the sake of `signal`: a getter of a plain object would cost a hidden class for each attempt. */
+/**
+ * A class for the sake of `signal`: a getter in an object literal makes a hidden class for each object, and that keeps
+ * all that the getter sees, as the delivery, until V8's next full collection.
+ */
 class Attempt implements AttemptTools, RunningAttempt {
   readonly #clock: Clock;
   readonly #onEnd: (ending: Ending) => void;

@@ -17,7 +17,7 @@ export interface Message {
   url: string;
   /** A stream only where the test of a receiver wants it cut. */
   body: string | Readable;
-  /** Names and values in turn: what undici makes of any other form. */
+  /** Names and values in turn, the form that undici takes as it is. */
   headers: string[];
 }
 
@@ -128,6 +128,7 @@ class TimeLimit {
 /** One request and what comes back of it. Undici's own promise would make a stream of every answer first. */
 class Exchange implements Dispatcher.DispatchHandler {
   status: number | null = null;
+  /** Of the time limit: when it is over, and where it stands among those that run. */
   deadline = 0;
   place = 0;
   readonly #limit: TimeLimit;
