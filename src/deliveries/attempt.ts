@@ -1,6 +1,12 @@
 import { PermanentError, toError } from "../errors.ts";
 import type { Clock } from "./clock.ts";
-import { AttemptFailure, type AttemptOutcome, type DeliveryToRun, type MakeAttempt } from "./delivery.ts";
+import {
+  AttemptFailure,
+  type AttemptOutcome,
+  type AttemptTools,
+  type DeliveryToRun,
+  type MakeAttempt,
+} from "./delivery.ts";
 
 const LOG_LIMIT = 16_000;
 const RESPONSE_LIMIT = 20_000;
@@ -29,7 +35,7 @@ export interface RunningAttempt {
 
 /**
  * Makes one attempt and calls `onEnd` exactly once. It has then ended for the engine, whatever the function still does:
- * a late return, throw or log line is ignored.
+ * a late return, throw or log line is ignored. With a `timeoutMs` of Infinity it may take as long as it likes.
  */
 export function makeAttempt(
   make: MakeAttempt,
@@ -37,72 +43,102 @@ export function makeAttempt(
   { clock, timeoutMs }: { clock: Clock; timeoutMs: number },
   onEnd: (ending: Ending) => void,
 ): RunningAttempt {
-  const at = clock.now();
-  const begun = clock.monotonic();
-  const log = new BoundedLog();
-  let controller: AbortController | undefined;
-  let aborted: Error | undefined;
-  let over = false;
+  const attempt = new Attempt(clock, timeoutMs, onEnd);
+  attempt.make(make, delivery);
+  return attempt;
+}
 
-  const end = (outcome: AttemptOutcome, more: Partial<Ending>) => {
-    if (over) return;
-    over = true;
-    cancelTimer();
-    onEnd({
-      outcome,
-      at,
-      ms: Math.max(0, Math.round(clock.monotonic() - begun)),
-      error: null,
-      response: null,
-      permanent: false,
-      wished: undefined,
-      ...more,
-      log: log.text(),
-    });
-  };
-  const abort = (outcome: AttemptOutcome, why: string) => {
-    aborted = new Error(why);
-    end(outcome, { error: why });
-    controller?.abort(aborted);
-  };
-  const fail = (thrown: unknown) => {
+/**
+ * A class for the sake of `signal`: a getter in an object literal makes a hidden class for each object, and that keeps
+ * all that the getter sees, as the delivery, until V8's next full collection.
+ */
+class Attempt implements AttemptTools, RunningAttempt {
+  readonly #clock: Clock;
+  readonly #onEnd: (ending: Ending) => void;
+  readonly #at: number;
+  readonly #begun: number;
+  readonly #cancelTimer: (() => void) | undefined;
+  #log: BoundedLog | undefined;
+  #controller: AbortController | undefined;
+  #aborted: Error | undefined;
+  #over = false;
+
+  constructor(clock: Clock, timeoutMs: number, onEnd: (ending: Ending) => void) {
+    this.#clock = clock;
+    this.#onEnd = onEnd;
+    this.#at = clock.now();
+    this.#begun = clock.monotonic();
+    if (timeoutMs < Number.POSITIVE_INFINITY)
+      this.#cancelTimer = clock.setTimer(() => this.#late(timeoutMs), timeoutMs);
+  }
+
+  make(make: MakeAttempt, delivery: DeliveryToRun): void {
     try {
-      const error = toError(thrown);
-      const wished = wishedGap(error, clock.now());
-      const { response } = toJson(error instanceof AttemptFailure ? error.response : undefined);
-      end("failed", { error: explain(error), permanent: error instanceof PermanentError, wished, response });
-    } catch {
-      end("failed", { error: "an error was thrown that cannot be read" });
+      const result = make(delivery, this);
+      if (isThenable(result))
+        result.then(
+          (value) => this.#succeed(value),
+          (error) => this.#fail(error),
+        );
+      else this.#succeed(result);
+    } catch (error) {
+      this.#fail(error);
     }
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#aborted);
+    }
+    return this.#controller.signal;
+  }
+
+  readonly log = (line: string): void => {
+    if (this.#over) return;
+    this.#log ??= new BoundedLog();
+    this.#log.add(line);
   };
 
-  const cancelTimer = clock.setTimer(() => {
+  interrupt(): void {
+    this.#abort("interrupted", STOPPED);
+  }
+
+  #late(timeoutMs: number): void {
     // One more turn of the loop: an answer may have come in while somebody else held the processor.
     setImmediate(() => {
-      if (!over) abort("timed out", `still running after ${timeoutMs / 1000} s`);
+      if (!this.#over) this.#abort("timed out", `still running after ${timeoutMs / 1000} s`);
     });
-  }, timeoutMs);
-
-  const tools = {
-    get signal() {
-      if (!controller) {
-        controller = new AbortController();
-        if (aborted) controller.abort(aborted);
-      }
-      return controller.signal;
-    },
-    log(line: string) {
-      if (!over) log.add(line);
-    },
-  };
-  try {
-    const result = make(delivery, tools);
-    if (isThenable(result)) result.then((value) => end("succeeded", toJson(value)), fail);
-    else end("succeeded", toJson(result));
-  } catch (error) {
-    fail(error);
   }
-  return { interrupt: () => abort("interrupted", STOPPED) };
+
+  #abort(outcome: AttemptOutcome, why: string): void {
+    this.#aborted = new Error(why);
+    this.#end(outcome, { error: why });
+    this.#controller?.abort(this.#aborted);
+  }
+
+  #succeed(value: unknown): void {
+    this.#end("succeeded", toJson(value));
+  }
+
+  #fail(thrown: unknown): void {
+    try {
+      const error = toError(thrown);
+      const wished = wishedGap(error, this.#clock.now());
+      const { response } = toJson(error instanceof AttemptFailure ? error.response : undefined);
+      this.#end("failed", { error: explain(error), permanent: error instanceof PermanentError, wished, response });
+    } catch {
+      this.#end("failed", { error: "an error was thrown that cannot be read" });
+    }
+  }
+
+  #end(outcome: AttemptOutcome, { error = null, response = null, permanent = false, wished }: Partial<Ending>): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#cancelTimer?.();
+    const ms = Math.max(0, Math.round(this.#clock.monotonic() - this.#begun));
+    this.#onEnd({ outcome, at: this.#at, ms, error, log: this.#log?.text() ?? null, response, permanent, wished });
+  }
 }
 
 const STOPPED = "the process stopped during this attempt";

@@ -7,8 +7,8 @@ import type { Gate, MakeAttempt } from "../deliveries/delivery.ts";
 import { SCHEMA } from "./schema.ts";
 import type { HubSettings } from "./settings.ts";
 
-/** An attempt ends by the hub's own limits, one for answers and one for Jobs; this one is the longest timer there is. */
-const NO_LIMIT_MS = 2 ** 31 - 1;
+/** An attempt ends by the hub's own limits, one for answers and one for Jobs. */
+const NO_LIMIT_MS = Number.POSITIVE_INFINITY;
 
 interface OpenHubFile {
   dataDir: string;

@@ -34,7 +34,8 @@ export interface JobDelivery {
 
 /** Hears how the attempts of a webhook went. */
 export interface Health {
-  succeeded(webhook: Webhook): Promise<void>;
+  /** One succeeded after others had failed. */
+  recovered(webhook: Webhook): Promise<void>;
   failed(webhook: Webhook, problem: string): Promise<void>;
 }
 
@@ -54,7 +55,7 @@ export class Outbox {
 
   /** The function that the engine of deliveries calls. */
   readonly attempt = async (delivery: DeliveryToRun, tools: AttemptTools): Promise<Kept> => {
-    const { webhook: find, health, cancelWaiting } = this.#parts;
+    const { webhook: find, send, health, cancelWaiting } = this.#parts;
     const webhook = find(delivery.receiver);
     if (!webhook || webhook.disabled) {
       // It was taken up in the moment of the change; back among those that wait it is cancelled like them.
@@ -66,9 +67,9 @@ export class Outbox {
     const { kept, problem, retryAfter } =
       webhook.url === null
         ? await this.#run(webhook, delivery, tools)
-        : await this.#send(webhook, webhook.url, delivery, tools);
+        : this.#judge(webhook, webhook.url, tools, await send(this.#message(webhook, webhook.url, delivery), tools));
     if (problem === null) {
-      await health.succeeded(webhook);
+      if (webhook.failures > 0) await health.recovered(webhook);
       return kept;
     }
     // A stop of this process is nobody's failure.
@@ -76,23 +77,24 @@ export class Outbox {
     throw new AttemptFailure(problem, { response: kept, retryAfter });
   };
 
-  async #send(webhook: Webhook, url: string, delivery: DeliveryToRun, tools: AttemptTools) {
-    const { send, targets, userAgent } = this.#parts;
-    const headers: Record<string, string> = {
-      "content-type": "application/json",
-      "user-agent": userAgent,
-      [DELIVERY_ID_HEADER]: idOfDelivery(delivery),
-    };
-    if (webhook.secret !== null) headers[SECRET_HEADER] = webhook.secret;
-    const body = withWebhook(delivery.payload, webhook.id);
-    const { status, body: text, problem, retryAfter, planned } = await send({ url, body, headers }, tools);
+  #message(webhook: Webhook, url: string, delivery: DeliveryToRun) {
+    const id = idOfDelivery(delivery);
+    const agent = this.#parts.userAgent;
+    const headers = ["content-type", "application/json", "user-agent", agent, DELIVERY_ID_HEADER, id];
+    if (webhook.secret !== null) headers.push(SECRET_HEADER, webhook.secret);
+    return { url, headers, body: withWebhook(delivery.payload, webhook.id) };
+  }
+
+  #judge({ secret }: Webhook, url: string, tools: AttemptTools, outcome: Outcome) {
+    const { targets } = this.#parts;
+    const { status, body, problem, retryAfter, planned } = outcome;
     const { host, secrets } = addressOf(url);
     if (status !== null) targets.answered(host);
     else if (!tools.signal.aborted && !planned) targets.unanswered(host);
     // Many a receiver answers with all that it was sent, or redirects to the same query.
-    const hidden = webhook.secret === null ? secrets : [webhook.secret, ...secrets];
-    const kept: Kept = text === "" ? { status } : { status, body: withoutSecrets(text, hidden) };
-    return { kept, problem: problem === null ? null : withoutSecrets(problem, hidden), retryAfter };
+    const hidden = (text: string) => withoutSecrets(text, secret === null ? secrets : [secret, ...secrets]);
+    const kept: Kept = body === "" ? { status } : { status, body: hidden(body) };
+    return { kept, problem: problem === null ? null : hidden(problem), retryAfter };
   }
 
   async #run(webhook: Webhook, delivery: DeliveryToRun, { signal }: AttemptTools) {

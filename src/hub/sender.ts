@@ -17,7 +17,8 @@ export interface Message {
   url: string;
   /** A stream only where the test of a receiver wants it cut. */
   body: string | Readable;
-  headers: Record<string, string>;
+  /** Names and values in turn, the form that undici takes as it is. */
+  headers: string[];
 }
 
 /** What came back. `status` is null where no answer came. */
@@ -43,12 +44,10 @@ interface SenderOptions {
 
 export class Sender {
   readonly #agent: Agent;
-  readonly #timeoutMs: number;
-  readonly #clock: Clock;
+  readonly #limit: TimeLimit;
 
   constructor({ timeoutMs, connectTimeoutMs, clock, ...guard }: SenderOptions) {
-    this.#timeoutMs = timeoutMs;
-    this.#clock = clock;
+    this.#limit = new TimeLimit(timeoutMs, clock);
     this.#agent = new Agent({
       connect: guardedConnector({ connectTimeoutMs, setting: "HUB_ALLOW_TARGETS", ...guard }),
       // One clock for the whole attempt, below: these two would count on their own.
@@ -59,26 +58,67 @@ export class Sender {
   }
 
   /** Never throws for what the other side does. `close()` ends what still runs. */
-  async send({ url, body, headers }: Message): Promise<Outcome> {
+  send({ url, body, headers }: Message): Promise<Outcome> {
     const { origin, path } = addressOf(url);
-    const exchange = new Exchange();
-    const cancelTimer = this.#clock.setTimer(() => exchange.giveUp(this.#lateness(exchange.status)), this.#timeoutMs);
-    try {
-      this.#agent.dispatch({ origin, path, method: "POST", headers, body }, exchange);
-    } catch (error) {
-      exchange.onResponseError(undefined, toError(error));
-    }
-    const outcome = await exchange.outcome;
-    cancelTimer();
-    return outcome;
+    return new Promise((resolve) => {
+      const exchange = new Exchange(this.#limit, resolve);
+      try {
+        // Not blocking: that keeps others off the connection until the answer begins, which no pipelining does anyway.
+        this.#agent.dispatch({ origin, path, method: "POST", headers, body, blocking: false }, exchange);
+      } catch (error) {
+        exchange.onResponseError(undefined, toError(error));
+      }
+    });
   }
 
   close(): Promise<void> {
     return this.#agent.destroy();
   }
+}
+
+/** Ends exchanges that take too long. One timer, for the one that is due first, does for all of them. */
+class TimeLimit {
+  readonly #ms: number;
+  readonly #clock: Clock;
+  /** No Set: where things come and go, V8 keeps those that have gone until its next full collection. */
+  readonly #running: Exchange[] = [];
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(ms: number, clock: Clock) {
+    this.#ms = ms;
+    this.#clock = clock;
+  }
+
+  begin(exchange: Exchange): void {
+    exchange.deadline = this.#clock.monotonic() + this.#ms;
+    exchange.place = this.#running.push(exchange) - 1;
+    this.#cancelTimer ??= this.#clock.setTimer(() => this.#look(), this.#ms);
+  }
+
+  end({ place }: Exchange): void {
+    const last = this.#running.pop();
+    if (last && last.place !== place) {
+      this.#running[place] = last;
+      last.place = place;
+    }
+    if (this.#running.length > 0) return;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  #look(): void {
+    this.#cancelTimer = undefined;
+    const now = this.#clock.monotonic();
+    let next = Number.POSITIVE_INFINITY;
+    for (const exchange of [...this.#running]) {
+      if (exchange.deadline <= now) exchange.giveUp(this.#lateness(exchange.status));
+      else next = Math.min(next, exchange.deadline);
+    }
+    if (next < Number.POSITIVE_INFINITY) this.#cancelTimer = this.#clock.setTimer(() => this.#look(), next - now);
+  }
 
   #lateness(status: number | null): string {
-    const seconds = `${this.#timeoutMs / 1000} s`;
+    const seconds = `${this.#ms / 1000} s`;
     return status === null
       ? `no answer within ${seconds}`
       : `the answer (${status}) was not complete within ${seconds}`;
@@ -87,18 +127,21 @@ export class Sender {
 
 /** One request and what comes back of it. Undici's own promise would make a stream of every answer first. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly outcome: Promise<Outcome>;
   status: number | null = null;
+  /** Of the time limit: when it is over, and where it stands among those that run. */
+  deadline = 0;
+  place = 0;
+  readonly #limit: TimeLimit;
   #headers: IncomingHttpHeaders = {};
   #chunks: Buffer[] = [];
   #size = 0;
   #controller: Dispatcher.DispatchController | undefined;
   #resolve: ((outcome: Outcome) => void) | undefined;
 
-  constructor() {
-    this.outcome = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
+  constructor(limit: TimeLimit, resolve: (outcome: Outcome) => void) {
+    this.#limit = limit;
+    this.#resolve = resolve;
+    limit.begin(this);
   }
 
   /** Also while it still waits for a connection. */
@@ -136,18 +179,18 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #complete(): void {
-    if (this.status === null) return;
-    this.#end({
-      status: this.status,
-      body: textOf(this.#chunks, this.#size),
-      ...verdict(this.status, this.#headers),
-    });
+    const { status } = this;
+    if (status === null) return;
+    const { problem, retryAfter } = verdict(status, this.#headers);
+    this.#end({ status, body: textOf(this.#chunks, this.#size), problem, retryAfter });
   }
 
   #end(outcome: Outcome): void {
-    this.#resolve?.(outcome);
+    if (!this.#resolve) return;
+    this.#limit.end(this);
+    this.#resolve(outcome);
     this.#resolve = undefined;
-    this.#chunks = [];
+    this.#chunks.length = 0;
   }
 }
 

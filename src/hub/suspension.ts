@@ -22,8 +22,8 @@ export function watchHealth({ file, store, settings, suspend }: SuspensionParts)
     }
   };
   return {
-    async succeeded({ id, failures }) {
-      if (failures > 0) await change(id, (webhook) => ({ ...webhook, failures: 0, failingSince: null }));
+    async recovered({ id }) {
+      await change(id, (webhook) => ({ ...webhook, failures: 0, failingSince: null }));
     },
     async failed({ id, url }, problem) {
       const now = file.clock.now();

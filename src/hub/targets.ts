@@ -37,7 +37,7 @@ export class Targets implements Gate {
   enter(webhook: string): number {
     const host = this.#hostOf(webhook);
     const target = this.#targetOf(host);
-    const pause = target.pausedUntil - this.#now();
+    const pause = target.pausedUntil === 0 ? 0 : target.pausedUntil - this.#now();
     if (pause > 0) return Math.ceil(pause);
     const limit = target.unanswered >= DEAD_AFTER ? 1 : this.#limitOf(host);
     if (target.running >= limit) {
@@ -57,7 +57,7 @@ export class Targets implements Gate {
     if (inside?.length === 0) this.#inside.delete(webhook);
     const target = this.#targetOf(host);
     target.running--;
-    const [next] = target.refused;
+    const next = target.refused.values().next().value;
     if (next !== undefined) target.refused.delete(next);
     else if (target.running <= 0 && target.unanswered === 0) this.#targets.delete(host);
     return next;
@@ -65,7 +65,9 @@ export class Targets implements Gate {
 
   answered(host: string): void {
     const target = this.#targets.get(host);
-    if (target) Object.assign(target, { unanswered: 0, pausedUntil: 0 });
+    if (!target) return;
+    target.unanswered = 0;
+    target.pausedUntil = 0;
   }
 
   unanswered(host: string): void {

@@ -57,8 +57,8 @@ describe("chaos", () => {
     await addWebhook(api, { url: target.url });
     const events = Array.from({ length: 20 }, (_, n) => ({ ...ONE, repo: { type: "model", name: `me/m${n}` } }));
     await api.post("/api/hub/events", { events });
-    // Each has one timer for the attempt and one for the delay.
-    for (let turns = 0; turns < 1_000 && clock.timers < 40; turns++) await new Promise(setImmediate);
+    // Each has one timer, for the delay.
+    for (let turns = 0; turns < 1_000 && clock.timers < 20; turns++) await new Promise(setImmediate);
     clock.advance(1_999);
     expect(target.requests).toHaveLength(0);
     clock.advance(1);
