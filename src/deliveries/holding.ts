@@ -64,8 +64,10 @@ export class Holding {
     const row = this.#ofReceiver.get(receiver);
     const held = row?.shift();
     if (!row || !held) return undefined;
-    this.#ofReceiver.delete(receiver);
-    if (!row.empty) this.#ofReceiver.set(receiver, row);
+    if (row.empty || this.#ofReceiver.size > 1) {
+      this.#ofReceiver.delete(receiver);
+      if (!row.empty) this.#ofReceiver.set(receiver, row);
+    }
     held.taken = true;
     this.#size--;
     this.#characters -= held.candidate.payload.length;

@@ -1,6 +1,6 @@
 /** First in, first out, at the same cost however long it is: an array's `shift` moves all the others. */
-export class Queue<T> {
-  #items: T[] = [];
+export class Queue<T extends object> {
+  #items: (T | undefined)[] = [];
   #gone = 0;
 
   get first(): T | undefined {
@@ -17,7 +17,8 @@ export class Queue<T> {
 
   shift(): T | undefined {
     const item = this.#items[this.#gone];
-    if (this.#gone < this.#items.length) this.#gone++;
+    if (item === undefined) return undefined;
+    this.#items[this.#gone++] = undefined;
     // Each move is paid for by as many shifts before it.
     if (this.#gone > 32 && this.#gone * 2 > this.#items.length) {
       this.#items = this.#items.slice(this.#gone);

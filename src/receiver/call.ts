@@ -22,9 +22,12 @@ interface Call {
   headers: IncomingHttpHeaders;
   deliveryId: string;
   attempt: number;
-  readonly signal: AbortSignal;
-  /** Keeps a line of the handler's log with its attempt. */
-  keepLine?(line: string): void;
+  tools: {
+    /** Read when the handler asks for it: most never do. */
+    readonly signal: AbortSignal;
+    /** Keeps a line of the handler's log with its attempt. */
+    log?(line: string): void;
+  };
 }
 
 /** Made for every call, so what few handlers ask for is made only when it is asked for. */
@@ -45,12 +48,12 @@ export class CallContext implements HandlerContext {
   }
 
   get signal(): AbortSignal {
-    return this.#call.signal;
+    return this.#call.tools.signal;
   }
 
   get log(): HandlerLog {
-    const { endpoint, deliveryId, keepLine } = this.#call;
-    this.#log ??= handlerLog(this.#surroundings.log, { endpoint: endpoint.name, delivery: deliveryId }, keepLine);
+    const { endpoint, deliveryId, tools } = this.#call;
+    this.#log ??= handlerLog(this.#surroundings.log, { endpoint: endpoint.name, delivery: deliveryId }, tools);
     return this.#log;
   }
 
@@ -68,10 +71,10 @@ export class CallContext implements HandlerContext {
   }
 }
 
-function handlerLog(log: Logger, names: object, keepLine: ((line: string) => void) | undefined): HandlerLog {
+function handlerLog(log: Logger, names: object, tools: Call["tools"]): HandlerLog {
   const write = (level: keyof HandlerLog) => (message: string, fields?: object) => {
     log.log(level, String(message), { ...fields, ...names });
-    keepLine?.(`${level} ${message}${fields ? ` ${inspect(fields, { breakLength: Number.POSITIVE_INFINITY })}` : ""}`);
+    tools.log?.(`${level} ${message}${fields ? ` ${inspect(fields, { breakLength: Number.POSITIVE_INFINITY })}` : ""}`);
   };
   return { error: write("error"), warn: write("warn"), info: write("info"), debug: write("debug") };
 }

@@ -163,7 +163,7 @@ function run(endpoint: Endpoint, payload: WebhookPayload, request: Request, opti
   const requestId = requestIdOf(request);
   const id = request.headers[DELIVERY_ID_HEADER];
   const deliveryId = typeof id === "string" && id !== "" ? id : requestId;
-  const call = { endpoint, headers: request.headers, deliveryId, attempt: 1, signal: lifecycle.signal };
+  const call = { endpoint, headers: request.headers, deliveryId, attempt: 1, tools: lifecycle };
   lifecycle.enter();
   const stillRunning = () => new Answer(202, { running: true, requestId });
   return callInTime(endpoint, payload, new CallContext(call, options), replyDeadlineMs, stillRunning, (late, error) => {

@@ -94,17 +94,8 @@ function attempt(
     throw new Error(
       `no handler named ${delivery.receiver} is loaded: bring it back under this name, or leave this to end`,
     );
-  const call = {
-    endpoint,
-    headers: delivery.headers,
-    deliveryId: delivery.id,
-    attempt: delivery.attempt,
-    // Read when the handler asks for it: most never do.
-    get signal() {
-      return tools.signal;
-    },
-    keepLine: tools.log,
-  };
+  const { headers, id: deliveryId, attempt } = delivery;
+  const call = { endpoint, headers, deliveryId, attempt, tools };
   return endpoint.handler(parsePayload(delivery.payload), new CallContext(call, surroundings));
 }
 

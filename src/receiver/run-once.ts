@@ -26,7 +26,7 @@ export async function runOnce(
   if (!endpoint.takes(payload)) return { ignored: true, reply: undefined };
   const lacking = endpoint.lacks(payload);
   if (lacking.length > 0) throw invalidPayload(lacking);
-  const call = { endpoint, headers: {}, deliveryId, attempt: 1, signal: new AbortController().signal };
+  const call = { endpoint, headers: {}, deliveryId, attempt: 1, tools: new AbortController() };
   const result: unknown = await endpoint.handler(payload, new CallContext(call, surroundings));
   return { ignored: false, reply: replyText(result) };
 }
