@@ -1,9 +1,10 @@
-import { type Ending, interrupted, makeAttempt, type RunningAttempt } from "./attempt.ts";
+import { type Ending, interrupted, makeAttempt } from "./attempt.ts";
 import type { AttemptOutcome, DeliveryChange, MakeAttempt } from "./delivery.ts";
 import { Holding } from "./holding.ts";
 import { idToText } from "./ids.ts";
 import { type Lane, Lanes } from "./lanes.ts";
 import { type Ledger, RUNNING, stateName } from "./ledger.ts";
+import { OpenRuns, Run } from "./open-runs.ts";
 import type { Aftermath, Candidate, Runs } from "./runs.ts";
 import type { DeliveriesSettings } from "./settings.ts";
 import type { Operation } from "./writer.ts";
@@ -17,13 +18,6 @@ const LONGEST_SLEEP_MS = 60_000;
 const LOOK_LIMIT = 256;
 /** Due deliveries read at once where a gate may refuse them: those were read for nothing. */
 const GATED_LOOK = 16;
-
-interface Run {
-  candidate: Candidate;
-  lane: Lane;
-  attempt: RunningAttempt | undefined;
-  cancelled: boolean;
-}
 
 export interface DispatcherParts {
   ledger: Ledger;
@@ -48,9 +42,7 @@ export class Dispatcher {
   /** Fresh deliveries up to this id were looked at; and how many. */
   #lookedTo: number;
   #looked = 0;
-  readonly #running = new Map<number, Run>();
-  /** Ended, and not on the disk yet. */
-  readonly #unwritten = new Map<number, Run>();
+  readonly #open = new OpenRuns();
   #claims: Run[] = [];
   #dispatching = false;
   #freshFirst = false;
@@ -69,12 +61,12 @@ export class Dispatcher {
   }
 
   get running(): number {
-    return this.#running.size;
+    return this.#open.running;
   }
 
   /** Nothing runs and nothing could begin now. */
   get quiet(): boolean {
-    if (this.#running.size > 0 || this.#claims.length > 0) return false;
+    if (this.#open.running > 0 || this.#claims.length > 0) return false;
     if (!this.#dispatching) return true;
     return this.#parts.ledger.counts.fresh === 0 && this.#lanes.earliest() > this.#parts.ledger.schedule.now();
   }
@@ -125,15 +117,14 @@ export class Dispatcher {
 
   /** These make no further attempt after the one that runs. */
   giveUp(ids: number[]): void {
-    for (const id of ids) {
-      const run = this.#running.get(id) ?? this.#unwritten.get(id);
-      if (run) run.cancelled = true;
-    }
+    const given = new Set(ids);
+    for (const run of this.#open.all()) if (given.has(run.candidate.id)) run.cancelled = true;
   }
 
   /** Ends every running attempt as interrupted. */
   interrupt(): void {
-    for (const run of [...this.#running.values()]) {
+    for (const run of this.#open.all()) {
+      if (run.ended) continue;
       if (run.attempt) run.attempt.interrupt();
       else this.#ended(run, interrupted(this.#parts.ledger.wall.now()));
     }
@@ -155,7 +146,7 @@ export class Dispatcher {
   claimed(): () => void {
     const claims = this.#claims;
     this.#claims = [];
-    for (const run of claims) this.#running.set(run.candidate.id, run);
+    for (const run of claims) this.#open.add(run);
     this.#sleep();
     return () => this.#begin(claims);
   }
@@ -174,7 +165,7 @@ export class Dispatcher {
   }
 
   get #free(): number {
-    return this.#parts.settings.concurrency - this.#running.size - this.#claims.length;
+    return this.#parts.settings.concurrency - this.#open.running - this.#claims.length;
   }
 
   #claimDue(now: number): void {
@@ -288,14 +279,14 @@ export class Dispatcher {
   #take(candidate: Candidate, lane: Lane): void {
     this.#parts.runs.start(candidate);
     lane.running++;
-    this.#claims.push({ candidate, lane, attempt: undefined, cancelled: false });
+    this.#claims.push(new Run(candidate, lane));
   }
 
   #begin(claims: Run[]): void {
     const { ledger, runs, settings, make, tell } = this.#parts;
     for (const run of claims) {
+      if (run.ended) continue;
       const { candidate } = run;
-      if (this.#running.get(candidate.id) !== run) continue;
       tell(() => this.#change(candidate, RUNNING));
       run.attempt = makeAttempt(
         make,
@@ -309,8 +300,7 @@ export class Dispatcher {
   #ended(run: Run, ending: Ending): void {
     const { ledger, runs, write, tell } = this.#parts;
     const { candidate, lane } = run;
-    this.#running.delete(candidate.id);
-    this.#unwritten.set(candidate.id, run);
+    this.#open.ended(run);
     this.#leave(lane, ledger.schedule.now());
     this.#lanes.freed(lane, ledger.schedule.now());
     this.attempts[ending.outcome]++;
@@ -323,7 +313,7 @@ export class Dispatcher {
         if (after.next) this.#lanes.expect(candidate.receiver, after.next.due);
       },
       done: () => {
-        this.#unwritten.delete(candidate.id);
+        this.#open.remove(run);
         tell(() => this.#change(candidate, after.state));
       },
       failed() {},
