@@ -1,6 +1,7 @@
 /**
  * Runs a Job's command on this machine: in a fresh temporary folder, with nothing of this process's environment but
- * PATH, as a process group of its own that is ended as a whole. It keeps honest commands apart; it is no sandbox.
+ * PATH, as a process group of its own that is ended as a whole, also when the hub is killed. It keeps honest commands
+ * apart; it is no sandbox.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -9,6 +10,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { Clock } from "../deliveries/clock.ts";
 import { toError } from "../errors.ts";
+import { guardJob } from "./job-guard.ts";
 import { type JobLog, MAX_LINE } from "./job-log.ts";
 
 /** Between the polite end and the other one. */
@@ -30,6 +32,7 @@ export async function runProcess(
   { log, clock, signal, path }: { log: JobLog; clock: Clock; signal: AbortSignal; path: string },
 ): Promise<JobEnd> {
   const folder = await mkdtemp(join(tmpdir(), "hubhook-job-"));
+  const guard = guardJob(folder);
   let cancelTimer = () => {};
   let stopped: string | null = null;
   try {
@@ -40,6 +43,7 @@ export async function runProcess(
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
+    if (child.pid !== undefined) guard.watch(child.pid);
     const stop = (why: string) => {
       if (stopped !== null) return;
       stopped = why;
@@ -60,6 +64,7 @@ export async function runProcess(
     }
   } finally {
     cancelTimer();
+    guard.release();
     await rm(folder, { recursive: true, force: true });
   }
 }

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
+import { folderWith, serveHub } from "../support/cli.ts";
 import { temporaryFolder } from "../support/deliveries.ts";
-import { activityOf, addWebhook, type Caller, publish, startTestHub, WEBHOOKS } from "../support/hub.ts";
+import { activityOf, addWebhook, type Caller, callerAt, publish, startTestHub, WEBHOOKS } from "../support/hub.ts";
 
 const ON = { jobs: "process", scheduleMs: [] } as const;
 const SHELL = { dockerImage: "python:3.12", arguments: [], environment: {}, flavor: "cpu-basic" };
@@ -138,6 +139,28 @@ describe("Jobs", () => {
     const { api } = await startTestHub(ON);
     const { body } = await api.post("/api/jobs/me", sh("true", wrong)).expect(400);
     expect(body.error).toContain(field);
+  });
+});
+
+describe("a hub that is killed", () => {
+  it("takes its Jobs with it: what they started, and their folders", async () => {
+    await using data = await folderWith({});
+    await using hub = await serveHub(["--jobs", "--data", data.path]);
+    const api = callerAt(`http://127.0.0.1:${hub.port}`);
+    const file = join(temporaryFolder(), "told");
+    const stubborn = `trap "" TERM HUP; sleep 100 & echo $$ $! $(pwd) > ${file}.new; mv ${file}.new ${file}; wait`;
+    const { id } = (await api.post("/api/jobs/me", sh(stubborn)).expect(200)).body;
+    while (!existsSync(file)) await api.get("/health");
+    const [leader, child, folder = ""] = readFileSync(file, "utf8").trim().split(" ");
+    expect([isAlive(Number(leader)), isAlive(Number(child)), existsSync(folder)]).toEqual([true, true, true]);
+    await hub.stop("SIGKILL");
+    const left = () => [isAlive(Number(leader)), isAlive(Number(child)), existsSync(folder)];
+    for (let looks = 0; looks < 1_000 && left().includes(true); looks++)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(left()).toEqual([false, false, false]);
+    await using again = await serveHub(["--jobs", "--data", data.path]);
+    const { body } = await callerAt(`http://127.0.0.1:${again.port}`).get(`/api/jobs/me/${id}`).expect(200);
+    expect(body.status).toEqual({ stage: "ERROR", message: "the hub stopped while it ran" });
   });
 });
 

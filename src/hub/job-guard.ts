@@ -1,0 +1,37 @@
+/**
+ * What ends a Job whose hub can no longer do it. A hub that is killed has no last word, so a shell waits beside each
+ * Job, on a pipe that the operating system closes when the hub is gone, however it went. It acts in that moment, so the
+ * process id that it was told cannot belong to somebody else by then.
+ */
+import { spawn } from "node:child_process";
+
+const SCRIPT = `
+read -r group || exit
+while read -r line; do :; done
+kill -s KILL -- "-$group"
+rm -rf -- "$1"`;
+
+export interface JobGuard {
+  /** The Job runs now, as this process group. */
+  watch(group: number): void;
+  /** The Job has ended: nobody is to be ended any more. */
+  release(): void;
+}
+
+/** @param folder goes with the Job */
+export function guardJob(folder: string): JobGuard {
+  const shell = spawn("/bin/sh", ["-c", SCRIPT, "hubhook-job-guard", folder], {
+    cwd: "/",
+    env: { PATH: "/usr/bin:/bin" },
+    stdio: ["pipe", "ignore", "ignore"],
+    // A signal to the hub's group, as Ctrl-C in a terminal, is not for it.
+    detached: true,
+  });
+  // Without it a Job runs as well; only a hub that is killed would leave it behind.
+  shell.on("error", () => {});
+  shell.stdin.on("error", () => {});
+  return {
+    watch: (group) => void shell.stdin.write(`${group}\n`),
+    release: () => void shell.kill("SIGKILL"),
+  };
+}
