@@ -61,7 +61,7 @@ export function createHubApp(hub: HubApp): Express {
   app.use(accountRoutes(callers));
   app.use(webhookRoutes(webhooks));
   app.use(activityRoutes(activity));
-  app.use(jobRoutes(jobs, (user, name) => name !== user && callers.isUser(name), lifecycle.signal));
+  app.use(jobRoutes(jobs, callers, lifecycle.signal));
   app.use(answerUnknownPath("this hub knows webhook settings, events and Jobs"));
   app.use(answerErrors(log, errorHeaders));
   return app;

@@ -4,6 +4,7 @@ import type { Clock } from "../deliveries/clock.ts";
 import { type Database, openDatabase } from "../deliveries/database.ts";
 import { type Deliveries, openDeliveries } from "../deliveries/deliveries.ts";
 import type { Gate, MakeAttempt } from "../deliveries/delivery.ts";
+import { HttpError } from "../errors.ts";
 import { SCHEMA } from "./schema.ts";
 import type { HubSettings } from "./settings.ts";
 
@@ -56,6 +57,15 @@ export class HubFile {
 
   /** Runs `work` in a transaction that it may share with others; resolves when it is on the disk. */
   readonly write = async (work: () => void): Promise<void> => {
-    await this.deliveries.acceptAll([], work);
+    try {
+      await this.deliveries.acceptAll([], work);
+    } catch (error) {
+      throw error instanceof HttpError && error.code === "storage_unavailable" ? unwritten(error) : error;
+    }
   };
+}
+
+function unwritten({ code, headers, cause }: HttpError): HttpError {
+  const message = "the hub's disk is full or cannot be written, so nothing was changed: make room, then try again";
+  return new HttpError(503, message, { code, headers, cause });
 }

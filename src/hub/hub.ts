@@ -93,7 +93,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
     store,
     quota,
     cancelWaiting,
-    jobSpec: (user, id) => jobs.find(user, id)?.spec,
+    jobSpec: (user, id) => jobs.findFor((namespace) => callers.mayActFor(user, namespace), id)?.spec,
   });
   const chaos = settings.chaos === null ? null : parseChaos(settings.chaos);
   const post = (message: Message) => sender.send(message);

@@ -62,10 +62,14 @@ export async function runProcess(
       // What it left in the background ends with it.
       endGroup(child, "SIGKILL");
     }
+  } catch (error) {
+    // Not every refusal of the system comes as an event.
+    return { problem: startProblem(toError(error), env) };
   } finally {
     cancelTimer();
     guard.release();
-    await rm(folder, { recursive: true, force: true });
+    // What the Job made undeletable stays; that it ended well is still true.
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 }
 
@@ -108,8 +112,16 @@ function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function startProblem(error: NodeJS.ErrnoException): string {
+function startProblem(error: NodeJS.ErrnoException, env: Record<string, string> = {}): string {
   if (error.code === "ENOENT") return "there is no such command on this machine";
-  if (error.code === "E2BIG") return "the payload is larger than an environment variable can be";
+  if (error.code === "E2BIG")
+    return `the command and its variables are larger than a command can be given${largest(env)}`;
   return `it could not be started: ${error.message}`;
+}
+
+/** A payload of many files is what mostly outgrows it: Linux takes 128 kB in one variable. */
+function largest(env: Record<string, string>): string {
+  const sizes = Object.entries(env).map(([name, value]) => ({ name, bytes: Buffer.byteLength(value) }));
+  const [first] = sizes.sort((a, b) => b.bytes - a.bytes);
+  return first ? `: ${first.name} alone has ${first.bytes} bytes, and Linux takes 131,072 in one` : "";
 }

@@ -3,26 +3,29 @@ import { type Request, type Response, Router } from "express";
 import { z } from "zod";
 import { HttpError } from "../errors.ts";
 import { answer } from "./answer.ts";
-import { callerOf } from "./callers.ts";
+import { type Callers, callerOf } from "./callers.ts";
 import { userIdOf } from "./ids.ts";
-import { stages } from "./job.ts";
+import { NO_NULL, NO_NULL_RULE, stages } from "./job.ts";
 import type { Job, Jobs } from "./jobs.ts";
 import { understand } from "./understand.ts";
 
 const HEARTBEAT_MS = 15_000;
 const MAX_LISTED = 500;
 
+// Node will not hand on what holds one, and its refusal repeats the text, which may be a secret.
+const word = z.string().regex(NO_NULL, NO_NULL_RULE);
+
 const variables = z.record(
   z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"),
-  z.union([z.string(), z.number(), z.boolean()]).transform(String),
+  z.union([z.string(), z.number(), z.boolean()]).transform(String).pipe(word),
 );
 
 const newJob = z
   .object({
     dockerImage: z.string().min(1).nullish(),
     spaceId: z.string().min(1).nullish(),
-    command: z.array(z.string()).nullish(),
-    arguments: z.array(z.string()).nullish(),
+    command: z.array(word).nullish(),
+    arguments: z.array(word).nullish(),
     environment: variables.nullish(),
     secrets: variables.nullish(),
     flavor: z.string().nullish(),
@@ -33,7 +36,7 @@ const newJob = z
     path: ["dockerImage"],
     error: "a Job has a dockerImage or a spaceId, and not both",
   })
-  .refine(({ command, arguments: args }) => (command ?? []).concat(args ?? []).length > 0, {
+  .refine(({ command, arguments: args }) => (command ?? []).concat(args ?? [])[0], {
     path: ["command"],
     error: "name a command: here it runs on this machine, and not in the image",
   });
@@ -41,15 +44,16 @@ const newJob = z
 const list = z.object({ stage: z.union([z.enum(stages), z.array(z.enum(stages))]).optional() });
 const logs = z.object({ tail: z.coerce.number().int().min(0).optional() });
 
-/** @param isOther is this the name of another user? */
-export function jobRoutes(jobs: Jobs, isOther: (user: string, name: string) => boolean, ending: AbortSignal): Router {
+/** @param ending ends the logs that are still followed */
+export function jobRoutes(jobs: Jobs, callers: Callers, ending: AbortSignal): Router {
   const routes = Router();
   const namespaceOf = (response: Response, name: string) => {
-    if (!isOther(callerOf(response), name)) return name;
+    if (callers.mayActFor(callerOf(response), name)) return name;
     throw new HttpError(403, `you may not see the Jobs of ${name}`, { code: "namespace_forbidden" });
   };
   const jobOf = (request: Request<{ namespace: string; id: string }>, response: Response) =>
     jobs.get(namespaceOf(response, request.params.namespace), request.params.id);
+  const shown = (job: Job) => shownJob(job, callers.isUser(job.namespace) ? "user" : "org");
 
   routes.get("/api/jobs/hardware", (request, response) => {
     const cost = { unitCostMicroUSD: 0, unitCostUSD: 0, unitLabel: "minute" };
@@ -121,15 +125,18 @@ function streamLog(response: Response, jobs: Jobs, job: Job, tail: number | unde
   pump();
 }
 
-function shown(job: Job) {
+function shownJob(job: Job, type: "user" | "org") {
   const { id, namespace, spec, stage, message, created, started, finished, webhook } = job;
-  const owner = { id: userIdOf(namespace), name: namespace, type: "user" };
+  const owner = { id: userIdOf(namespace), name: namespace, type };
   return {
+    type: "job",
     id,
     createdAt: iso(created),
     startedAt: iso(started),
     finishedAt: iso(finished),
     ...spec,
+    // What was asked for under this name; clients of webhooks read the other.
+    ...(spec.timeout !== undefined && { timeoutSeconds: spec.timeout }),
     owner,
     initiator: webhook === null ? owner : { type: "webhook", id: webhook },
     status: { stage, message },

@@ -12,7 +12,7 @@ interface WebhooksParts {
   file: HubFile;
   store: WebhookStore;
   quota: Quota;
-  /** The spec of a Job of this user, to clone. */
+  /** The spec of a Job that this user may see, to clone. */
   jobSpec(user: string, id: string): JobSpec | undefined;
   /** Cancels what waits for this webhook. */
   cancelWaiting(webhook: string): Promise<unknown>;

@@ -62,6 +62,30 @@ describe("who may ask, with tokens set", () => {
   });
 });
 
+describe("guessing tokens", () => {
+  it("is stopped, and keeps nobody out who was let in before", async () => {
+    const { as } = await startTestHub({ users: USERS });
+    await as("hf_alice").get("/api/whoami-v2").expect(200);
+    for (let tries = 0; tries < 10; tries++) await as(`guess-${tries}`).get(WEBHOOKS).expect(401);
+    const { body, headers } = await as("guess").get(WEBHOOKS).expect(429);
+    expect(body).toMatchObject({ code: "too_many_tries", error: expect.stringMatching(/try again in \d+ s/) });
+    expect(headers["x-error-message"]).toBe(body.error);
+    expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+    await as("hf_bob").get(WEBHOOKS).expect(429);
+    await as("hf_alice").get(WEBHOOKS).expect(200);
+    await as(null).get(WEBHOOKS).expect(401);
+  });
+
+  it("is not what a program does that goes on with an old token, or with none", async () => {
+    const { as } = await startTestHub({ users: USERS });
+    for (let tries = 0; tries < 20; tries++) {
+      await as("hf_old").get(WEBHOOKS).expect(401);
+      await as(null).get(WEBHOOKS).expect(401);
+    }
+    await as("hf_bob").get(WEBHOOKS).expect(200);
+  });
+});
+
 describe("a hostile page in the user's browser", () => {
   const FORM = { event: { scope: "repo", action: "delete" }, repo: { type: "model", name: "me/m" } };
 

@@ -76,6 +76,13 @@ describe("Jobs", () => {
     expect((await api.get(`/api/jobs/me/${body.id}`)).body.status.message).toContain("no such command");
   });
 
+  it("say what is too large for a command", async () => {
+    const { api } = await startTestHub(ON);
+    const { job } = await run(api, "true", { environment: { SMALL: "1", LARGE: "x".repeat(140_000) } });
+    expect(job.status).toEqual({ stage: "ERROR", message: expect.stringContaining("LARGE alone has 140000 bytes") });
+    expect(job.status.message).not.toContain("xxx");
+  });
+
   it("end at their time limit, with all that they started", async () => {
     const { api } = await startTestHub(ON);
     const file = join(temporaryFolder(), "pid");
@@ -128,6 +135,20 @@ describe("Jobs", () => {
     await as("hf_bob").get(`/api/jobs/alice/${id}`).expect(403);
     await as("hf_bob").get(`/api/jobs/bob/${id}`).expect(404);
     await as("hf_bob").post("/api/jobs/alice", sh("true")).expect(403);
+    await as("hf_bob").post("/api/jobs/Alice", sh("true")).expect(403);
+    await as("hf_bob")
+      .post(WEBHOOKS, { watched: [{ type: "user", name: "bob" }], jobSourceId: id })
+      .expect(400);
+  });
+
+  it("of an organisation are everybody's, since its members are not known", async () => {
+    const users = ["alice", "bob"].map((name) => ({ name, token: `hf_${name}` }));
+    const { as } = await startTestHub({ ...ON, users });
+    const { body } = await as("hf_alice").post("/api/jobs/acme", sh("true")).expect(200);
+    expect(body).toMatchObject({ type: "job", owner: { name: "acme", type: "org" } });
+    await as("hf_bob").get(`/api/jobs/acme/${body.id}`).expect(200);
+    await addWebhook(as("hf_bob"), { watched: [{ type: "org", name: "acme" }], jobSourceId: body.id });
+    expect((await as("hf_bob").get("/api/whoami-v2")).body.orgs).toEqual([]);
   });
 
   it.each([
@@ -135,10 +156,13 @@ describe("Jobs", () => {
     ["an image and a Space", { spaceId: "me/s" }, "dockerImage"],
     ["no command", { command: [] }, "command"],
     ["a bad variable", { environment: { "A B": "x" } }, "environment"],
+    ["a null character", { secrets: { TOKEN: "s3cret\0" } }, "secrets.TOKEN"],
+    ["an empty command", { command: [""] }, "command"],
   ])("are refused with %s", async (_, wrong, field) => {
     const { api } = await startTestHub(ON);
     const { body } = await api.post("/api/jobs/me", sh("true", wrong)).expect(400);
     expect(body.error).toContain(field);
+    expect(body.error).not.toContain("s3cret");
   });
 });
 
@@ -186,6 +210,16 @@ describe("a webhook with a Job", () => {
     const [line = "", payload = ""] = await logOf(api, delivery?.attempts[0]?.job ?? "");
     expect(line).toBe(`dataset me/texts ${delivery?.webhookId} s3cret kept extra []`);
     expect(JSON.parse(payload)).toEqual(delivery?.payload);
+  });
+
+  it("says in the activity when the payload is too large for a variable", async () => {
+    const { api, hub } = await startTestHub(ON);
+    const id = await addWebhook(api, { jobSourceId: (await run(api, "true")).id });
+    const updatedFiles = Array.from({ length: 3_000 }, (_, n) => ({ path: `${"p".repeat(40)}/${n}`, action: "add" }));
+    await publish(api, "repo.content:update", "bucket:me/files", { updatedFiles }).expect(202);
+    await hub.idle();
+    const [delivery] = await activityOf(api, id);
+    expect(delivery?.attempts[0]?.error).toMatch(/WEBHOOK_PAYLOAD alone has \d+ bytes, and Linux takes 131,072 in one/);
   });
 
   it("counts a Job that fails as a failed attempt", async () => {
