@@ -96,7 +96,8 @@ export class Callers {
     if (given === undefined)
       throw refused("this hub needs a token: send it as `Authorization: Bearer <token>` (HF_TOKEN for its clients)");
     const tried = this.tryToken(given, request);
-    if (tried === null) throw refused("invalid token: this hub knows those of HUB_TOKEN and HUB_TOKENS");
+    if (tried === null)
+      throw refused("invalid token: this hub knows those of HUB_TOKEN and HUB_TOKENS", "token_invalid");
     if ("user" in tried) return tried.user;
     const { waitSeconds } = tried;
     throw new HttpError(429, `too many wrong tokens from this address: try again in ${waitSeconds} s`, {
@@ -151,9 +152,9 @@ function refuseOtherTypes(request: Request): void {
   });
 }
 
-function refused(message: string): HttpError {
+function refused(message: string, code = "token_missing"): HttpError {
   return new HttpError(401, message, {
-    code: "token_missing",
+    code,
     headers: { "WWW-Authenticate": 'Bearer realm="hubhook hub"' },
   });
 }

@@ -31,6 +31,10 @@ const newJob = z
     flavor: z.string().nullish(),
     timeoutSeconds: z.number().positive().max(2_000_000, "expected at most 2,000,000 seconds").nullish(),
     labels: z.record(z.string(), z.string()).nullish(),
+    volumes: z
+      .array(z.unknown())
+      .max(0, "none can be mounted here, where a Job is a command on this machine")
+      .nullish(),
   })
   .refine(({ dockerImage, spaceId }) => (dockerImage ? !spaceId : spaceId), {
     path: ["dockerImage"],
@@ -55,11 +59,6 @@ export function jobRoutes(jobs: Jobs, callers: Callers, ending: AbortSignal): Ro
     jobs.get(namespaceOf(response, request.params.namespace), request.params.id);
   const shown = (job: Job) => shownJob(job, callers.isUser(job.namespace) ? "user" : "org");
 
-  routes.get("/api/jobs/hardware", (request, response) => {
-    const cost = { unitCostMicroUSD: 0, unitCostUSD: 0, unitLabel: "minute" };
-    const hardware = { name: "cpu-basic", prettyName: "This machine", cpu: "shared", ram: "shared", accelerator: null };
-    answer(request, response, [{ ...hardware, ...cost }]);
-  });
   routes.post("/api/jobs/:namespace", async (request, response) => {
     const namespace = namespaceOf(response, request.params.namespace);
     jobs.assertOn();

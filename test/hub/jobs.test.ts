@@ -157,6 +157,7 @@ describe("Jobs", () => {
     ["no command", { command: [] }, "command"],
     ["a bad variable", { environment: { "A B": "x" } }, "environment"],
     ["a null character", { secrets: { TOKEN: "s3cret\0" } }, "secrets.TOKEN"],
+    ["volumes", { volumes: [{ type: "dataset", source: "me/d", mountPath: "/d" }] }, "volumes"],
     ["an empty command", { command: [""] }, "command"],
   ])("are refused with %s", async (_, wrong, field) => {
     const { api } = await startTestHub(ON);
