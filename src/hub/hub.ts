@@ -25,6 +25,8 @@ import { Targets } from "./targets.ts";
 import { WebhookStore } from "./webhook-store.ts";
 import { Webhooks } from "./webhooks.ts";
 
+export { parseChaos };
+
 export interface HubOptions {
   /** Where `hub.sqlite` lies. */
   dataDir: string;
@@ -168,7 +170,7 @@ function refuseContradictions({ host, users, jobs, chaos }: HubSettings): void {
   } catch (error) {
     problems.push(String((error as Error).message));
   }
-  if (problems.length > 0) throw new StartError("The hub's settings contradict each other:", problems);
+  if (problems.length > 0) throw new StartError("The hub cannot start with these settings:", problems);
 }
 
 function noticesOf({ jobs, chaos }: HubSettings, callers: Callers): string[] {
