@@ -10,7 +10,7 @@ import { accountRoutes, publicRoutes } from "./account-routes.ts";
 import type { Activity } from "./activity.ts";
 import { activityRoutes } from "./activity-routes.ts";
 import { errorHeaders } from "./answer.ts";
-import { readBody } from "./body.ts";
+import { readBody, refuseDepth } from "./body.ts";
 import type { Callers } from "./callers.ts";
 import { eventRoutes } from "./event-routes.ts";
 import type { Events } from "./events.ts";
@@ -60,8 +60,9 @@ export function createHubApp(hub: HubApp): Express {
   app.use(accountRoutes(callers));
   app.use(webhookRoutes(webhooks));
   app.use(activityRoutes(activity));
-  app.use(jobRoutes(jobs, callers, lifecycle.signal));
+  app.use(jobRoutes(jobs, callers, lifecycle.closing));
   app.use(answerUnknownPath("this hub knows webhook settings, events and Jobs"));
+  app.use(refuseDepth);
   app.use(answerErrors(log, errorHeaders));
   return app;
 }

@@ -1,6 +1,6 @@
 /** Bodies: JSON of a bounded size, and a sentence of ours where one cannot be read. */
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
-import { HttpError } from "../errors.ts";
+import { HttpError, toError } from "../errors.ts";
 
 const LIMIT = 5_000_000;
 
@@ -26,4 +26,11 @@ function refuseBody(thrown: unknown, _request: Request, _response: Response, nex
       new HttpError(400, "the body cannot be unpacked: is it what content-encoding says?", { code: "body_damaged" }),
     );
   else next(thrown);
+}
+
+/** Express middleware, behind the routes: JSON of any depth can be read, and not written again. */
+export function refuseDepth(thrown: unknown, _request: Request, _response: Response, next: NextFunction): void {
+  const { name, message } = toError(thrown);
+  const tooDeep = name === "RangeError" && message.includes("call stack");
+  next(tooDeep ? new HttpError(400, "the body is nested too deeply", { code: "json_malformed" }) : thrown);
 }

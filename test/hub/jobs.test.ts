@@ -99,6 +99,18 @@ describe("Jobs", () => {
     expect((await api.post(`/api/jobs/me/${id}/cancel`).expect(200)).body.status.stage).toBe("CANCELED");
   });
 
+  it("whose log is followed hold up no shutdown", async () => {
+    const test = await startTestHub({ ...ON, shutdownGraceMs: 600_000 });
+    const { id } = (await test.api.post("/api/jobs/me", sh("echo begun; sleep 100")).expect(200)).body;
+    const followed = await fetch(`${test.hub.url}/api/jobs/me/${id}/logs`);
+    const text = followed.text();
+    await test.restart();
+    expect(await text).toContain("begun");
+    const { body } = await test.api.get(`/api/jobs/me/${id}`).expect(200);
+    expect(body.status).toEqual({ stage: "ERROR", message: "the hub stopped while it ran" });
+    expect((await logOf(test.api, id)).join()).toContain("begun");
+  });
+
   it("keep only so much of what they write", async () => {
     const { api } = await startTestHub(ON);
     const { log } = await run(api, "yes 0123456789 | head -n 300000");
