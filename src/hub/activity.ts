@@ -20,8 +20,9 @@ interface ActivityParts {
 
 export interface Replayed {
   id: string;
-  /** The target's answer; 0 when none came. */
+  /** The target's answer; 0 when none came. Of a Job: 200 when it completed, 202 while it still runs, else 0. */
   status: number;
+  job?: string | undefined;
   error?: string | undefined;
 }
 
@@ -62,9 +63,7 @@ export class Activity {
     try {
       const replay = await deliveries.replay(log);
       await ended.of(replay.id);
-      const attempt = deliveries.get(replay.id)?.record[0];
-      const { status } = keptOf(attempt);
-      return { id: replay.id, status: status ?? 0, ...(attempt?.error !== undefined && { error: attempt.error }) };
+      return { id: replay.id, ...outcomeOf(deliveries.get(replay.id), webhook.job !== null) };
     } finally {
       ended.stop();
     }
@@ -116,6 +115,20 @@ export class Activity {
       },
     };
   }
+}
+
+/** What became of a delivery's first attempt. */
+function outcomeOf(delivery: DeliveryRecord | undefined, isJob: boolean): Omit<Replayed, "id"> {
+  const attempt = delivery?.record[0];
+  if (!attempt && isJob && delivery?.state === "running") return { status: 202 };
+  if (!attempt) return { status: 0, error: "there is no answer yet: the activity will show it" };
+  const { status, job } = keptOf(attempt);
+  const { error, outcome } = attempt;
+  return {
+    status: status ?? (outcome === "succeeded" ? 200 : 0),
+    ...(job !== undefined && { job }),
+    ...(error !== undefined && { error }),
+  };
 }
 
 function isEnd({ state, attempts }: DeliveryChange): boolean {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { folderWith, serveHub } from "../support/cli.ts";
+import { testClock } from "../support/clock.ts";
 import { temporaryFolder } from "../support/deliveries.ts";
 import { activityOf, addWebhook, type Caller, callerAt, publish, startTestHub, WEBHOOKS } from "../support/hub.ts";
 
@@ -223,6 +224,8 @@ describe("a webhook with a Job", () => {
     const [line = "", payload = ""] = await logOf(api, delivery?.attempts[0]?.job ?? "");
     expect(line).toBe(`dataset me/texts ${delivery?.webhookId} s3cret kept extra []`);
     expect(JSON.parse(payload)).toEqual(delivery?.payload);
+    const replayed = await api.post(`${WEBHOOKS}/${id}/replay/${delivery?.id}`).expect(200);
+    expect(replayed.body).toEqual({ id: expect.any(String), status: 200, job: expect.any(String) });
   });
 
   it("says in the activity when the payload is too large for a variable", async () => {
@@ -245,6 +248,25 @@ describe("a webhook with a Job", () => {
       { state: "failed", attempts: [{ error: expect.stringContaining("exit code 1"), job: expect.any(String) }] },
     ]);
     expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.failures).toBe(1);
+    const [delivery] = await activityOf(api, id);
+    const replayed = await api.post(`${WEBHOOKS}/${id}/replay/${delivery?.id}`).expect(200);
+    expect(replayed.body).toMatchObject({ status: 0, error: expect.stringContaining("exit code 1") });
+  });
+
+  it("does not wait for a Job that takes long, when it is replayed", async () => {
+    const clock = testClock();
+    const { api, hub } = await startTestHub({ ...ON, shutdownGraceMs: 0 }, { clock });
+    const gate = join(temporaryFolder(), "gate");
+    const source = await run(api, `[ ! "$WEBHOOK_ID" ] || [ ! -e ${gate} ] || sleep 100`);
+    const id = await addWebhook(api, { jobSourceId: source.id });
+    await publish(api, "repo:update");
+    await hub.idle();
+    writeFileSync(gate, "");
+    const [delivery] = await activityOf(api, id);
+    const replay = api.post(`${WEBHOOKS}/${id}/replay/${delivery?.id}`).then(({ body }) => body);
+    while ((await activityOf(api, id, "?state=running")).length === 0);
+    clock.advance(32_000);
+    expect(await replay).toEqual({ id: expect.any(String), status: 202 });
   });
 
   it("runs it again when the hub stopped in the middle, and counts that as nobody's failure", async () => {
