@@ -100,12 +100,17 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
   const chaos = settings.chaos === null ? null : parseChaos(settings.chaos);
   const post = (message: Message) => sender.send(message);
   const send = chaos ? withChaos(chaos, post, clock) : post;
+  const suspend = async (id: string, reason: string) => {
+    // The Hub sends its owner a mail.
+    if (await webhooks.suspend(id, reason))
+      log.warn(`webhook ${id} is suspended until it is enabled again: ${reason}`, { webhook: id });
+  };
   const outbox = new Outbox({
     webhook: (id) => store.get(id),
     send,
     runJob: (...args) => jobs.runFor(...args),
     targets,
-    health: watchHealth({ file, store, settings, suspend: (id, reason) => webhooks.suspend(id, reason) }),
+    health: watchHealth({ file, store, settings, suspend }),
     cancelWaiting,
     userAgent: `hubhook-hub/${version}`,
   });
@@ -173,8 +178,10 @@ function refuseContradictions({ host, users, jobs, chaos }: HubSettings): void {
   if (problems.length > 0) throw new StartError("The hub cannot start with these settings:", problems);
 }
 
-function noticesOf({ jobs, chaos }: HubSettings, callers: Callers): string[] {
+function noticesOf({ host, publicUrl, jobs, chaos }: HubSettings, callers: Callers): string[] {
   const notices: string[] = [];
+  if (!isLoopback(host) && publicUrl === null)
+    notices.push("Payloads name it by this address: HUB_PUBLIC_URL sets the one under which others reach it.");
   if (callers.open) notices.push("No token is set: whoever reaches this hub is its user `me`. HUB_TOKEN sets one.");
   if (jobs !== null) notices.push("Jobs run as commands on this machine, as this user.");
   if (chaos !== null) notices.push(`Chaos is on (${chaos}): deliveries go wrong on purpose.`);

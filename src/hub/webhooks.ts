@@ -100,12 +100,16 @@ export class Webhooks {
     return this.#shown(webhook);
   }
 
-  async suspend(id: string, reason: string): Promise<void> {
+  /** Resolves to whether it was enabled until now. */
+  async suspend(id: string, reason: string): Promise<boolean> {
     const now = this.#parts.file.clock.now();
-    await this.#change(id, (webhook) =>
-      webhook.disabled ? webhook : { ...webhook, disabled: SUSPENDED, reason, disabledAt: now },
-    );
+    let was = false;
+    await this.#change(id, (webhook) => {
+      was = !webhook.disabled;
+      return was ? { ...webhook, disabled: SUSPENDED, reason, disabledAt: now } : webhook;
+    });
     await this.#parts.cancelWaiting(id);
+    return was;
   }
 
   async delete(user: string, id: string): Promise<void> {

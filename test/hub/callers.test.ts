@@ -22,6 +22,8 @@ describe("who may ask, without a token set", () => {
   it("is not bound beyond this machine", async () => {
     const options = { dataDir: temporaryFolder(), settings: { host: "0.0.0.0", port: 0 }, log: createSilentLogger() };
     await expect(startHub({ ...options, version: "0" })).rejects.toThrow(/HUB_TOKEN/);
+    const { hub } = await startTestHub({ host: "0.0.0.0", users: USERS });
+    expect(hub.notices).toEqual([expect.stringContaining("HUB_PUBLIC_URL")]);
   });
 });
 

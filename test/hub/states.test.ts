@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { createSilentLogger } from "../../src/logger.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
 import { activityOf, addWebhook, publish, startTestHub, type TestHub, WEBHOOKS } from "../support/hub.ts";
 import { type Behaviour, startTarget } from "../support/target.ts";
@@ -66,7 +67,10 @@ describe("suspension", () => {
       status: 200,
     });
     const clock = testClock();
-    const test = await startTestHub({ suspendFailures: 10, suspendAfterMs: 24 * HOUR, scheduleMs: [HOUR] }, { clock });
+    const warned: string[] = [];
+    const log = { ...createSilentLogger(), warn: (sentence: string) => void warned.push(sentence) };
+    const settings = { suspendFailures: 10, suspendAfterMs: 24 * HOUR, scheduleMs: [HOUR] };
+    const test = await startTestHub(settings, { clock, log });
     const { api, hub } = test;
     const id = await addWebhook(api, { url: target.url });
     const shown = async () => (await api.get(`${WEBHOOKS}/${id}`)).body.webhook;
@@ -83,6 +87,7 @@ describe("suspension", () => {
       disabledReason: expect.stringMatching(/^11 attempts in a row failed since 2026.*answered 500$/),
       disabledAt: expect.any(String),
     });
+    expect(warned).toEqual([expect.stringMatching(`webhook ${id} is suspended .* answered 500$`)]);
     expect((await activityOf(api, id))[0]?.state).toBe("cancelled");
     expect((await publish(api, "repo:update")).body.deliveries).toBe(0);
     await test.restart();
