@@ -6,7 +6,13 @@ const LIMIT = 5_000_000;
 
 /** Express middleware. */
 export function readBody(): (RequestHandler | typeof refuseBody)[] {
-  return [express.json({ limit: LIMIT }), refuseBody];
+  return [askForIt, express.json({ limit: LIMIT }), refuseBody];
+}
+
+/** A client that says "Expect: 100-continue" sends its body once it hears that somebody wants it. */
+function askForIt(request: Request, response: Response, next: NextFunction): void {
+  if (request.headers.expect !== undefined) response.writeContinue();
+  next();
 }
 
 /** The parser's own words would repeat what it stumbled over, which may be a secret. */

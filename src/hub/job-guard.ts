@@ -4,6 +4,7 @@
  * process id that it was told cannot belong to somebody else by then.
  */
 import { spawn } from "node:child_process";
+import type { Writable } from "node:stream";
 
 const SCRIPT = `
 read -r group || exit
@@ -27,11 +28,12 @@ export function guardJob(folder: string): JobGuard {
     // A signal to the hub's group, as Ctrl-C in a terminal, is not for it.
     detached: true,
   });
-  // Without it a Job runs as well; only a hub that is killed would leave it behind.
+  // Without it, as where no process can be had, a Job runs as well; only a hub that is killed would leave it behind.
   shell.on("error", () => {});
-  shell.stdin.on("error", () => {});
+  const told: Writable | undefined = shell.stdin;
+  told?.on("error", () => {});
   return {
-    watch: (group) => void shell.stdin.write(`${group}\n`),
+    watch: (group) => void told?.write(`${group}\n`),
     release: () => void shell.kill("SIGKILL"),
   };
 }

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { describe, expect, it } from "@jest/globals";
 import { startTestHub, WEBHOOKS } from "../support/hub.ts";
 
@@ -123,6 +125,28 @@ describe("webhooks over the settings API", () => {
       .send(text);
     expect([response.status, response.body.error]).toEqual([status, expect.stringContaining(words)]);
     expect(response.text + response.headers["x-error-message"]).not.toContain("hunter2");
+  });
+
+  it("ask for the body of a client that waits to be asked, once it may send one", async () => {
+    const { hub } = await startTestHub();
+    const answerTo = async (headers: Record<string, string>) => {
+      const outgoing = request(`${hub.url}${WEBHOOKS}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", expect: "100-continue", ...headers },
+      });
+      let asked = false;
+      outgoing.once("continue", () => {
+        asked = true;
+        outgoing.end(JSON.stringify({ watched: WATCHED, url: URL }));
+      });
+      outgoing.on("error", () => {});
+      outgoing.flushHeaders();
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      response.resume();
+      return [asked, response.statusCode];
+    };
+    expect(await answerTo({ authorization: "Bearer x" })).toEqual([true, 200]);
+    expect(await answerTo({})).toEqual([false, 401]);
   });
 
   it("say how they are changed to whoever tries otherwise", async () => {
