@@ -8,6 +8,9 @@ import type { Webhook } from "./webhook.ts";
 /** A replay is waited for so much longer than an attempt may take. */
 const PATIENCE_MS = 2_000;
 
+/** Of payloads and answers on one page: our own client reads 32 MB. */
+const MAX_PAGE_BYTES = 16_000_000;
+
 interface ActivityParts {
   deliveries: Deliveries;
   /** The webhook of this user, deleted ones too; 404 where there is none. */
@@ -33,7 +36,7 @@ export class Activity {
     this.#parts = parts;
   }
 
-  /** The newest first. */
+  /** The newest first: `limit` at most, and fewer where they are large. */
   async list(
     user: string,
     webhook: string,
@@ -42,8 +45,21 @@ export class Activity {
   ) {
     const { deliveries } = this.#parts;
     this.#parts.owned(user, webhook);
-    const found = await deliveries.list({ ...filter, receiver: webhook }, page);
-    const shown = found.deliveries.flatMap(({ id }) => deliveries.get(id) ?? []).map(shownDelivery);
+    const wanted = { ...filter, receiver: webhook };
+    let found = await deliveries.list(wanted, page);
+    const shown: ShownDelivery[] = [];
+    let bytes = 0;
+    for (const { id } of found.deliveries) {
+      const record = deliveries.get(id);
+      if (!record) continue;
+      bytes += sizeOf(record);
+      if (bytes > MAX_PAGE_BYTES && shown.length > 0) {
+        // The rest is the next page, whose cursor is that of a page which ends here.
+        found = await deliveries.list(wanted, { ...page, limit: found.deliveries.findIndex((one) => one.id === id) });
+        break;
+      }
+      shown.push(shownDelivery(record));
+    }
     return { deliveries: shown, ...(found.next && { next: found.next }) };
   }
 
@@ -133,6 +149,11 @@ function outcomeOf(delivery: DeliveryRecord | undefined, isJob: boolean): Omit<R
 
 function isEnd({ state, attempts }: DeliveryChange): boolean {
   return state !== "running" && (state !== "pending" || attempts > 0);
+}
+
+function sizeOf({ payload, record }: DeliveryRecord): number {
+  const texts = [payload, ...record.map((attempt) => keptOf(attempt).body ?? "")];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 function keptOf(attempt: Attempt | undefined): Kept {

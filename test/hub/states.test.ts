@@ -48,6 +48,27 @@ describe("a webhook that is disabled or deleted", () => {
   });
 });
 
+describe("a page of the activity", () => {
+  it("ends early where payloads are large, and the next one goes on from there", async () => {
+    const { api } = await startTestHub();
+    const id = await addWebhook(api, { url: "http://127.0.0.1:9/" });
+    const filler = "x".repeat(4_500_000);
+    for (let n = 0; n < 8; n++) await publish(api, "repo:update", `model:me/m${n}`, { filler });
+    const repos: unknown[] = [];
+    const sizes: number[] = [];
+    let next: string | undefined = "";
+    while (next !== undefined) {
+      const path: string = `${WEBHOOKS}/${id}/activity?limit=200${next && `&cursor=${next}`}`;
+      const { body } = await api.get(path).expect(200);
+      repos.push(...body.deliveries.map(({ repo }: { repo: string }) => repo));
+      sizes.push(body.deliveries.length);
+      next = body.next;
+    }
+    expect(sizes).toEqual([3, 3, 2]);
+    expect(repos).toEqual([7, 6, 5, 4, 3, 2, 1, 0].map((n) => `model:me/m${n}`));
+  });
+});
+
 describe("suspension", () => {
   it("leaves nothing pending, also not of the attempts that fail at that very moment", async () => {
     await using target = await startTarget({ status: 500 });
