@@ -21,6 +21,10 @@ interface OpenHubFile {
   onProblem(problem: string): void;
 }
 
+export function hubFileIn(dataDir: string): string {
+  return join(dataDir, "hub.sqlite");
+}
+
 export class HubFile {
   readonly clock: Clock;
   readonly database: Database;
@@ -29,7 +33,7 @@ export class HubFile {
   /** @throws StartError when another process has the file, or it cannot be written */
   constructor({ dataDir, settings, clock, random, gate, attempt, onProblem }: OpenHubFile) {
     this.clock = clock;
-    this.database = openDatabase(join(dataDir, "hub.sqlite"));
+    this.database = openDatabase(hubFileIn(dataDir));
     try {
       this.database.migrate("hub", SCHEMA);
       const { concurrency, scheduleMs, backlog, retention } = settings;

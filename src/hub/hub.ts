@@ -3,6 +3,7 @@
  * real Hub's own HTTP interface. Receivers meet it over HTTP only, also on the same machine.
  */
 import { type Clock, systemClock } from "../deliveries/clock.ts";
+import { openingError } from "../deliveries/database.ts";
 import { StartError } from "../errors.ts";
 import type { Lookup } from "../http/address-guard.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
@@ -14,7 +15,7 @@ import { createHubApp } from "./app.ts";
 import { Callers } from "./callers.ts";
 import { parseChaos, withChaos } from "./chaos.ts";
 import { Events } from "./events.ts";
-import { HubFile } from "./file.ts";
+import { HubFile, hubFileIn } from "./file.ts";
 import { Jobs } from "./jobs.ts";
 import { Outbox } from "./outbox.ts";
 import { Quota } from "./quota.ts";
@@ -59,6 +60,15 @@ const JOBS_HOST = " jobs";
 
 /** @throws StartError when the address or the file cannot be had, or the settings contradict each other */
 export async function startHub(options: HubOptions): Promise<RunningHub> {
+  try {
+    return await start(options);
+  } catch (error) {
+    // The file is tidied up while the parts are made, and the disk may be too full for that.
+    throw openingError(error, hubFileIn(options.dataDir));
+  }
+}
+
+async function start(options: HubOptions): Promise<RunningHub> {
   const settings: HubSettings = { ...DEFAULT_HUB_SETTINGS, ...options.settings };
   refuseContradictions(settings);
   const { log, version } = options;

@@ -6,11 +6,21 @@
 import { spawn } from "node:child_process";
 import type { Writable } from "node:stream";
 
+/**
+ * A hub may be killed between starting a Job and saying so. The pipe ends only after the Job has its folder, as a
+ * process that is being made holds the pipe too; so by then the Job is found there, where there is a /proc to look.
+ */
 const SCRIPT = `
-read -r group || exit
+folder=$(cd "$1" && pwd -P) || exit
+read -r group
 while read -r line; do :; done
-kill -s KILL -- "-$group"
-rm -rf -- "$1"`;
+[ -z "$group" ] || kill -s KILL -- "-$group"
+for process in /proc/[0-9]*; do
+  case $(readlink "$process/cwd") in
+    "$folder" | "$folder"/*) kill -s KILL "\${process#/proc/}" ;;
+  esac
+done
+rm -rf -- "$folder"`;
 
 export interface JobGuard {
   /** The Job runs now, as this process group. */

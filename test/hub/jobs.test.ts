@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { folderWith, serveHub } from "../support/cli.ts";
 import { testClock } from "../support/clock.ts";
@@ -199,6 +200,26 @@ describe("a hub that is killed", () => {
     await using again = await serveHub(["--jobs", "--data", data.path]);
     const { body } = await callerAt(`http://127.0.0.1:${again.port}`).get(`/api/jobs/me/${id}`).expect(200);
     expect(body.status).toEqual({ stage: "ERROR", message: "the hub stopped while it ran" });
+  });
+});
+
+describe("a hub that is killed before it knows its Job's process", () => {
+  it("takes it along all the same, where processes can be looked up", async () => {
+    if (!existsSync("/proc/self/cwd")) return;
+    const folder = temporaryFolder();
+    const script = `
+      import { spawn } from "node:child_process";
+      import { guardJob } from ${JSON.stringify(resolve(import.meta.dirname, "../../src/hub/job-guard.ts"))};
+      guardJob(${JSON.stringify(folder)});
+      const { pid } = spawn("sleep", ["100"], { cwd: ${JSON.stringify(folder)}, stdio: "ignore", detached: true });
+      process.stdout.write(String(pid), () => process.kill(process.pid, "SIGKILL"));`;
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    const pid = Number(stdout);
+    expect(pid).toBeGreaterThan(0);
+    const left = () => [isAlive(pid), existsSync(folder)];
+    for (let looks = 0; looks < 1_000 && left().includes(true); looks++)
+      await new Promise((done) => setTimeout(done, 5));
+    expect(left()).toEqual([false, false]);
   });
 });
 
