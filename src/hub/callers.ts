@@ -53,7 +53,7 @@ export class Callers {
    * not known here, so everybody is one.
    */
   mayActFor(user: string, name: string): boolean {
-    return user === name || !this.isUser(name);
+    return isSameName(user, name) || !this.isUser(name);
   }
 
   /** Whose token it is, unless too many wrong ones came from this address. */
@@ -129,7 +129,7 @@ export class Callers {
 }
 
 /** As on the Hub: names that differ only in case are one. */
-function isSameName(one: string, other: string): boolean {
+export function isSameName(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 

@@ -2,12 +2,13 @@
 import { type Request, type Response, Router } from "express";
 import { z } from "zod";
 import { HttpError } from "../errors.ts";
+import { nameProblem } from "../protocol/webhook.ts";
 import { answer } from "./answer.ts";
-import { type Callers, callerOf } from "./callers.ts";
+import { type Callers, callerOf, isSameName } from "./callers.ts";
 import { userIdOf } from "./ids.ts";
 import { NO_NULL, NO_NULL_RULE, stages } from "./job.ts";
 import type { Job, Jobs } from "./jobs.ts";
-import { understand } from "./understand.ts";
+import { invalid, understand } from "./understand.ts";
 
 const HEARTBEAT_MS = 15_000;
 const MAX_LISTED = 500;
@@ -17,7 +18,10 @@ const word = z.string().regex(NO_NULL, NO_NULL_RULE);
 
 const variables = z.record(
   z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"),
-  z.union([z.string(), z.number(), z.boolean()]).transform(String).pipe(word),
+  z
+    .union([z.string(), z.number(), z.boolean()], "expected a text, a number, true or false")
+    .transform(String)
+    .pipe(word),
 );
 
 const newJob = z
@@ -29,7 +33,11 @@ const newJob = z
     environment: variables.nullish(),
     secrets: variables.nullish(),
     flavor: z.string().nullish(),
-    timeoutSeconds: z.number().positive().max(2_000_000, "expected at most 2,000,000 seconds").nullish(),
+    timeoutSeconds: z
+      .number()
+      .positive("expected more than 0 seconds")
+      .max(2_000_000, "expected at most 2,000,000 seconds")
+      .nullish(),
     labels: z.record(z.string(), z.string()).nullish(),
     volumes: z
       .array(z.unknown())
@@ -45,14 +53,21 @@ const newJob = z
     error: "name a command: here it runs on this machine, and not in the image",
   });
 
-const list = z.object({ stage: z.union([z.enum(stages), z.array(z.enum(stages))]).optional() });
-const logs = z.object({ tail: z.coerce.number().int().min(0).optional() });
+const LINES = "expected a number of lines";
+const list = z.object({
+  stage: z.union([z.enum(stages), z.array(z.enum(stages))], `expected one of ${stages.join(", ")}`).optional(),
+});
+const logs = z.object({ tail: z.coerce.number(LINES).int(LINES).min(0, LINES).optional() });
 
 /** @param ending ends the logs that are still followed */
 export function jobRoutes(jobs: Jobs, callers: Callers, ending: AbortSignal): Router {
   const routes = Router();
   const namespaceOf = (response: Response, name: string) => {
-    if (callers.mayActFor(callerOf(response), name)) return name;
+    const user = callerOf(response);
+    const problem = nameProblem("user", name);
+    if (problem)
+      throw invalid(`namespace: expected ${problem}`, [{ path: "namespace", message: `expected ${problem}` }]);
+    if (callers.mayActFor(user, name)) return isSameName(user, name) ? user : name;
     throw new HttpError(403, `you may not see the Jobs of ${name}`, { code: "namespace_forbidden" });
   };
   const jobOf = (request: Request<{ namespace: string; id: string }>, response: Response) =>

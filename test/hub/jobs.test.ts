@@ -150,6 +150,9 @@ describe("Jobs", () => {
     await as("hf_bob").get(`/api/jobs/bob/${id}`).expect(404);
     await as("hf_bob").post("/api/jobs/alice", sh("true")).expect(403);
     await as("hf_bob").post("/api/jobs/Alice", sh("true")).expect(403);
+    await as("hf_alice").get(`/api/jobs/Alice/${id}`).expect(200);
+    await as("hf_alice").post("/api/jobs/a%2Fb", sh("true")).expect(400);
+    expect((await as("hf_alice").get("/api/jobs/alice?stage=nope").expect(400)).body.error).toContain("RUNNING");
     await as("hf_bob")
       .post(WEBHOOKS, { watched: [{ type: "user", name: "bob" }], jobSourceId: id })
       .expect(400);
@@ -172,6 +175,8 @@ describe("Jobs", () => {
     ["a bad variable", { environment: { "A B": "x" } }, "environment"],
     ["a null character", { secrets: { TOKEN: "s3cret\0" } }, "secrets.TOKEN"],
     ["volumes", { volumes: [{ type: "dataset", source: "me/d", mountPath: "/d" }] }, "volumes"],
+    ["a variable that is a list", { environment: { A: [1] } }, "environment.A: expected a text"],
+    ["no time", { timeoutSeconds: 0 }, "timeoutSeconds: expected more than 0"],
     ["an empty command", { command: [""] }, "command"],
   ])("are refused with %s", async (_, wrong, field) => {
     const { api } = await startTestHub(ON);
