@@ -1,8 +1,9 @@
 /** `hubhook hub emit`: lets an event happen on a running hub. The hub completes it, matches and delivers. */
 import type { Command } from "commander";
 import { loadConfig } from "../config.ts";
+import { toError } from "../errors.ts";
 import { assign } from "./assign.ts";
-import { Failure } from "./exit.ts";
+import { Failure, UsageError } from "./exit.ts";
 import { type Format, formatOption, harmless, print, printJson } from "./output.ts";
 import { checkEventName, repoOption, type SampleOptions, sampleOptions } from "./sample.ts";
 
@@ -40,13 +41,20 @@ async function emit(name: string, options: EmitOptions): Promise<void> {
   const event: Record<string, unknown> = { event: { scope, action }, repo: { ...repo } };
   for (const assignment of options.set) assign(event, assignment);
   const hub = (options.hub ?? embeddedHub.publicUrl ?? `http://127.0.0.1:${embeddedHub.port}`).replace(/\/+$/, "");
+  if (!/^https?:$/.test(URL.parse(hub)?.protocol ?? ""))
+    throw new UsageError(`--hub "${harmless(hub)}": write a whole address, as http://127.0.0.1:7861`);
   // A hub without tokens wants to see some all the same: a web page could not send one.
   const token = options.token ?? embeddedHub.tokens[0]?.token ?? "any";
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new UsageError("--token: use visible ASCII characters only, without spaces: it is sent in a header");
   const { deliveries, overQuota, ...rest } = await post(hub, token, event);
   if (options.format === "json") return printJson({ deliveries, overQuota, ...rest });
   print(`${name} of ${repo.type}:${harmless(repo.name)} goes to ${deliveries} webhook${deliveries === 1 ? "" : "s"}`);
   if (overQuota > 0) print(`${overQuota} more would get it, but have used up their quota of today`);
 }
+
+/** A hub answers when the event is on the disk. */
+const PATIENCE_MS = 30_000;
 
 interface Published {
   id: string;
@@ -59,8 +67,11 @@ async function post(hub: string, token: string, event: unknown): Promise<Publish
   const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
   let response: Response;
   try {
-    response = await fetch(`${hub}/api/hub/events`, { method: "POST", headers, body: JSON.stringify(event) });
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    response = await fetch(`${hub}/api/hub/events`, { method: "POST", headers, body: JSON.stringify(event), signal });
   } catch (error) {
+    if (toError(error).name === "TimeoutError")
+      throw new Failure(`${hub} did not answer within ${PATIENCE_MS / 1000} s: see what its log says`);
     throw new Failure(`no hub answers at ${hub}: start one by \`hubhook hub\`, or name another with --hub`, {
       cause: error,
     });

@@ -1,7 +1,9 @@
 /** `hubhook hub`: a hub on this machine, and `hubhook hub emit`: an event on it. */
 import { type Command, InvalidArgumentError } from "commander";
 import { loadConfig } from "../config.ts";
+import { toError } from "../errors.ts";
 import { createLogger } from "../logger.ts";
+import { UsageError } from "./exit.ts";
 import { defineEmit } from "./hub-emit.ts";
 import { note, print } from "./output.ts";
 import { version } from "./program.ts";
@@ -49,13 +51,19 @@ async function start(options: HubOptions): Promise<void> {
   const { embeddedHub, deliveries, server } = config;
   const { tokens, jobPath, ...settings } = embeddedHub;
   const { dataDir, scheduleMs, backlog, retention } = deliveries;
-  const { startHub } = await import("../hub/hub.ts");
+  const { startHub, parseChaos } = await import("../hub/hub.ts");
+  const chaos = options.chaos?.trim() || null;
+  try {
+    if (chaos !== null) parseChaos(chaos);
+  } catch (error) {
+    throw new UsageError(`--${toError(error).message}`);
+  }
   const hub = await startHub({
     dataDir,
     settings: {
       ...settings,
       users: tokens.map(({ user, token }) => ({ name: user, token })),
-      chaos: options.chaos ?? null,
+      chaos,
       scheduleMs,
       backlog,
       retention,

@@ -84,10 +84,12 @@ export async function showActivity(
 
 export async function replayOne({ client }: Hub, id: string, delivery: string, { format }: HubOptions): Promise<void> {
   const replayed = await client.replay(await wholeId(client, id), delivery);
-  const { status, error } = replayed;
+  const { status, error, job } = replayed;
   const good = status >= 200 && status < 300;
   if (format === "json") printJson(replayed);
   else if (format === "quiet") print(harmless(replayed.id ?? delivery));
+  else if (job !== undefined)
+    print(`${paint(good ? "green" : "red", good ? "completed" : "failed")}: Job ${harmless(job)}`);
   else print(`${paint(good ? "green" : "red", status > 0 ? `${status}` : "no answer")} from the receiver`);
   if (!good) throw new Failure(`the replay did not succeed${error === undefined ? "" : `: ${harmless(error)}`}`);
 }

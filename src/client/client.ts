@@ -118,6 +118,7 @@ export class WebhooksClient implements WebhooksApi {
     return {
       status: answer.status,
       ...(typeof answer.id === "string" && { id: answer.id }),
+      ...(typeof answer.job === "string" && { job: answer.job }),
       ...(typeof answer.error === "string" && { error: answer.error }),
     };
   }

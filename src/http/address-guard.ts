@@ -52,12 +52,16 @@ export function guardedConnector({ loopback, allow, setting, connectTimeoutMs, l
   }) satisfies buildConnector.connector;
 }
 
+/** All that is given out of IPv6. Beside it lie old ways to write IPv4 addresses, as `::127.0.0.1`. */
+const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
+
 function addressRule(loopback: boolean, ranges: readonly Range[]): (address: string) => boolean {
   return (text) => {
     // IPv4 written as IPv6 is what it means.
     const address = ipaddr.process(text);
     const kind = address.range();
-    if (kind === "unicast" || (loopback && kind === "loopback")) return true;
+    if (loopback && kind === "loopback") return true;
+    if (kind === "unicast" && (address.kind() === "ipv4" || address.match(GLOBAL_UNICAST))) return true;
     return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
   };
 }

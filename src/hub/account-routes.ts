@@ -24,12 +24,18 @@ export function accountRoutes(callers: Callers): Router {
   return routes;
 }
 
-/** Asked by each process of `hf`, before it has a token to show. None is known here, so none is looked for. */
+/** What the clients ask before they have a token to show, or without one. */
 export function publicRoutes(): Router {
   const routes = Router();
+  // Asked by each process of `hf`. None is known here, so none is looked for.
   routes.get("/api/agent-harnesses", (request, response) =>
     answer(request, response, { standardEnvVars: [], harnesses: {} }),
   );
+  routes.get("/api/jobs/hardware", (request, response) => {
+    const cost = { unitCostMicroUSD: 0, unitCostUSD: 0, unitLabel: "minute" };
+    const hardware = { name: "cpu-basic", prettyName: "This machine", cpu: "shared", ram: "shared", accelerator: null };
+    answer(request, response, [{ ...hardware, ...cost }]);
+  });
   routes.get("/health", (request, response) => answer(request, response, { status: "ok" }));
   return routes;
 }

@@ -8,6 +8,9 @@ import type { Webhook } from "./webhook.ts";
 /** A replay is waited for so much longer than an attempt may take. */
 const PATIENCE_MS = 2_000;
 
+/** Of payloads and answers on one page: our own client reads 32 MB. */
+const MAX_PAGE_BYTES = 16_000_000;
+
 interface ActivityParts {
   deliveries: Deliveries;
   /** The webhook of this user, deleted ones too; 404 where there is none. */
@@ -20,8 +23,9 @@ interface ActivityParts {
 
 export interface Replayed {
   id: string;
-  /** The target's answer; 0 when none came. */
+  /** The target's answer; 0 when none came. Of a Job: 200 when it completed, 202 while it still runs, else 0. */
   status: number;
+  job?: string | undefined;
   error?: string | undefined;
 }
 
@@ -32,7 +36,7 @@ export class Activity {
     this.#parts = parts;
   }
 
-  /** The newest first. */
+  /** The newest first: `limit` at most, and fewer where they are large. */
   async list(
     user: string,
     webhook: string,
@@ -41,8 +45,21 @@ export class Activity {
   ) {
     const { deliveries } = this.#parts;
     this.#parts.owned(user, webhook);
-    const found = await deliveries.list({ ...filter, receiver: webhook }, page);
-    const shown = found.deliveries.flatMap(({ id }) => deliveries.get(id) ?? []).map(shownDelivery);
+    const wanted = { ...filter, receiver: webhook };
+    let found = await deliveries.list(wanted, page);
+    const shown: ShownDelivery[] = [];
+    let bytes = 0;
+    for (const { id } of found.deliveries) {
+      const record = deliveries.get(id);
+      if (!record) continue;
+      bytes += sizeOf(record);
+      if (bytes > MAX_PAGE_BYTES && shown.length > 0) {
+        // The rest is the next page, whose cursor is that of a page which ends here.
+        found = await deliveries.list(wanted, { ...page, limit: found.deliveries.findIndex((one) => one.id === id) });
+        break;
+      }
+      shown.push(shownDelivery(record));
+    }
     return { deliveries: shown, ...(found.next && { next: found.next }) };
   }
 
@@ -62,9 +79,7 @@ export class Activity {
     try {
       const replay = await deliveries.replay(log);
       await ended.of(replay.id);
-      const attempt = deliveries.get(replay.id)?.record[0];
-      const { status } = keptOf(attempt);
-      return { id: replay.id, status: status ?? 0, ...(attempt?.error !== undefined && { error: attempt.error }) };
+      return { id: replay.id, ...outcomeOf(deliveries.get(replay.id), webhook.job !== null) };
     } finally {
       ended.stop();
     }
@@ -118,8 +133,27 @@ export class Activity {
   }
 }
 
+/** What became of a delivery's first attempt. */
+function outcomeOf(delivery: DeliveryRecord | undefined, isJob: boolean): Omit<Replayed, "id"> {
+  const attempt = delivery?.record[0];
+  if (!attempt && isJob && delivery?.state === "running") return { status: 202 };
+  if (!attempt) return { status: 0, error: "there is no answer yet: the activity will show it" };
+  const { status, job } = keptOf(attempt);
+  const { error, outcome } = attempt;
+  return {
+    status: status ?? (outcome === "succeeded" ? 200 : 0),
+    ...(job !== undefined && { job }),
+    ...(error !== undefined && { error }),
+  };
+}
+
 function isEnd({ state, attempts }: DeliveryChange): boolean {
   return state !== "running" && (state !== "pending" || attempts > 0);
+}
+
+function sizeOf({ payload, record }: DeliveryRecord): number {
+  const texts = [payload, ...record.map((attempt) => keptOf(attempt).body ?? "")];
+  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 }
 
 function keptOf(attempt: Attempt | undefined): Kept {

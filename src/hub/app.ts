@@ -10,6 +10,7 @@ import { accountRoutes, publicRoutes } from "./account-routes.ts";
 import type { Activity } from "./activity.ts";
 import { activityRoutes } from "./activity-routes.ts";
 import { errorHeaders } from "./answer.ts";
+import { readBody, refuseDepth } from "./body.ts";
 import type { Callers } from "./callers.ts";
 import { eventRoutes } from "./event-routes.ts";
 import type { Events } from "./events.ts";
@@ -35,8 +36,6 @@ interface HubApp {
   endpoint(): string;
 }
 
-const BODY_LIMIT = 5_000_000;
-
 export function createHubApp(hub: HubApp): Express {
   const { webhooks, events, activity, jobs, callers, settings, clock, log, lifecycle } = hub;
   const app = express();
@@ -54,15 +53,16 @@ export function createHubApp(hub: HubApp): Express {
   app.use(publicRoutes());
   app.use(pages(hub));
   app.use(callers.authenticate);
-  app.use(express.json({ limit: BODY_LIMIT }));
+  app.use(readBody());
   app.use(eventRoutes(events));
   // Behind our own calls: whoever floods a test with events must not wait for the real Hub's limits.
   app.use("/api", limitRate(settings.rateLimit, clock));
   app.use(accountRoutes(callers));
   app.use(webhookRoutes(webhooks));
   app.use(activityRoutes(activity));
-  app.use(jobRoutes(jobs, (user, name) => name !== user && callers.isUser(name), lifecycle.signal));
+  app.use(jobRoutes(jobs, callers, lifecycle.closing));
   app.use(answerUnknownPath("this hub knows webhook settings, events and Jobs"));
+  app.use(refuseDepth);
   app.use(answerErrors(log, errorHeaders));
   return app;
 }

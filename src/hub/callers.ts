@@ -12,6 +12,7 @@ import { HttpError } from "../errors.ts";
 import { secretMatcher } from "../http/secret-matcher.ts";
 import { isLoopback } from "../http/server.ts";
 import type { HubSettings } from "./settings.ts";
+import { TokenTries, type Tried } from "./token-tries.ts";
 
 /** The user where nobody is named. */
 export const ONLY_USER = "me";
@@ -23,6 +24,7 @@ export class Callers {
   readonly #settings: HubSettings;
   readonly #users: { name: string; isToken: (given: string) => boolean }[];
   readonly #names: Set<string>;
+  readonly #tries = new TokenTries((token) => this.#userWith(token));
   readonly #csrf = createHmac("sha256", randomBytes(32)).update("csrf").digest("hex");
   readonly #isCsrf = secretMatcher([this.#csrf]);
 
@@ -42,12 +44,21 @@ export class Callers {
 
   /** Is this the name of somebody who has a token here? */
   isUser(name: string): boolean {
-    return this.open ? name === ONLY_USER : this.#users.some((user) => user.name === name);
+    const known = this.open ? [ONLY_USER] : this.#users.map((user) => user.name);
+    return known.some((one) => isSameName(one, name));
   }
 
-  /** Whose token it is. Every token is compared, whichever fits. */
-  userWith(token: string): string | undefined {
-    return this.#users.filter(({ isToken }) => isToken(token))[0]?.name;
+  /**
+   * May the user see and do what is under this name? Under the own one, and under an organisation's: whose members are
+   * not known here, so everybody is one.
+   */
+  mayActFor(user: string, name: string): boolean {
+    return isSameName(user, name) || !this.isUser(name);
+  }
+
+  /** Whose token it is, unless too many wrong ones came from this address. */
+  tryToken(token: string, request: Request): Tried {
+    return this.#tries.try(token, request.ip ?? "unknown");
   }
 
   /** Express middleware, before everything else. */
@@ -69,7 +80,7 @@ export class Callers {
         headers: { Allow: "GET, HEAD, POST, PUT, DELETE" },
       });
     const { authorization } = request.headers;
-    response.locals.user = this.open ? ONLY_USER : this.#userOf(authorization);
+    response.locals.user = this.open ? ONLY_USER : this.#userOf(request);
     if (!reads && authorization === undefined) this.#checkCsrf(request);
     if (!reads) refuseOtherTypes(request);
     next();
@@ -80,13 +91,24 @@ export class Callers {
     return this.#csrf;
   }
 
-  #userOf(authorization: string | undefined): string {
-    const given = /^Bearer (\S+)$/i.exec(authorization ?? "")?.[1];
+  #userOf(request: Request): string {
+    const given = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? "")?.[1];
     if (given === undefined)
       throw refused("this hub needs a token: send it as `Authorization: Bearer <token>` (HF_TOKEN for its clients)");
-    const user = this.userWith(given);
-    if (user === undefined) throw refused("invalid token: this hub knows those of HUB_TOKEN and HUB_TOKENS");
-    return user;
+    const tried = this.tryToken(given, request);
+    if (tried === null)
+      throw refused("invalid token: this hub knows those of HUB_TOKEN and HUB_TOKENS", "token_invalid");
+    if ("user" in tried) return tried.user;
+    const { waitSeconds } = tried;
+    throw new HttpError(429, `too many wrong tokens from this address: try again in ${waitSeconds} s`, {
+      code: "too_many_tries",
+      headers: { "Retry-After": String(waitSeconds) },
+    });
+  }
+
+  /** Every token is compared, whichever fits. */
+  #userWith(token: string): string | undefined {
+    return this.#users.filter(({ isToken }) => isToken(token))[0]?.name;
   }
 
   #checkCsrf(request: Request): void {
@@ -104,6 +126,11 @@ export class Callers {
     // An address cannot be rebound; beyond loopback a hub has tokens besides.
     return isLoopback(literal) || (!isLoopback(this.#settings.host) && ipaddr.isValid(literal));
   }
+}
+
+/** As on the Hub: names that differ only in case are one. */
+export function isSameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
 }
 
 export function callerOf(response: Response): string {
@@ -125,9 +152,9 @@ function refuseOtherTypes(request: Request): void {
   });
 }
 
-function refused(message: string): HttpError {
+function refused(message: string, code = "token_missing"): HttpError {
   return new HttpError(401, message, {
-    code: "token_missing",
+    code,
     headers: { "WWW-Authenticate": 'Bearer realm="hubhook hub"' },
   });
 }

@@ -12,6 +12,7 @@ import type { Clock } from "../deliveries/clock.ts";
 import type { Message, Outcome } from "./sender.ts";
 
 const REORDER_MS = 1_000;
+const LONGEST_DELAY_MS = 3_600_000;
 
 const NAMES = ["duplicate", "reorder", "delay", "drop", "cut", "seed"] as const;
 type Name = (typeof NAMES)[number];
@@ -22,7 +23,7 @@ export type ChaosSettings = Record<Name, number>;
 export function parseChaos(text: string): ChaosSettings {
   const settings: ChaosSettings = { duplicate: 0, reorder: 0, delay: 0, drop: 0, cut: 0, seed: 1 };
   for (const entry of text.split(",").filter((one) => one.trim() !== "")) {
-    const [name = "", value = ""] = entry.trim().split("=");
+    const [name = "", value = ""] = entry.trim().split(/=(.*)/);
     if (!isName(name)) throw new RangeError(`chaos: "${name}" is none of ${NAMES.join(", ")}`);
     settings[name] = read(name, value);
   }
@@ -36,8 +37,9 @@ function isName(name: string): name is Name {
 function read(name: Name, value: string): number {
   if (name === "delay") {
     const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(value) ?? [];
-    if (amount === undefined) throw new RangeError(`chaos: delay=${value}: write a duration, as 500ms or 2s`);
-    return Number(amount) * { ms: 1, s: 1_000, m: 60_000 }[unit as "ms" | "s" | "m"];
+    const ms = Number(amount) * { ms: 1, s: 1_000, m: 60_000 }[unit as "ms" | "s" | "m"];
+    if (ms <= LONGEST_DELAY_MS) return ms;
+    throw new RangeError(`chaos: delay=${value}: write a duration of at most an hour, as 500ms or 2s`);
   }
   const number = value === "" ? Number.NaN : Number(value);
   if (name === "seed" && Number.isInteger(number)) return number;

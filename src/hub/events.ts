@@ -145,7 +145,9 @@ export class Events {
     const found = [...this.#parts.store.index.match(repo.type, names, domain)];
     const owner = ownerOf(repo.name);
     // What is private to a user stays so; an organisation's members are not known here, so everybody is one.
-    return repo.private && this.#parts.isUser(owner) ? found.filter(({ user }) => user === owner) : found;
+    return repo.private && this.#parts.isUser(owner)
+      ? found.filter(({ user }) => user.toLowerCase() === owner.toLowerCase())
+      : found;
   }
 
   /** What the next payload of this repo must agree with. */

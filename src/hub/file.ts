@@ -4,6 +4,7 @@ import type { Clock } from "../deliveries/clock.ts";
 import { type Database, openDatabase } from "../deliveries/database.ts";
 import { type Deliveries, openDeliveries } from "../deliveries/deliveries.ts";
 import type { Gate, MakeAttempt } from "../deliveries/delivery.ts";
+import { HttpError } from "../errors.ts";
 import { SCHEMA } from "./schema.ts";
 import type { HubSettings } from "./settings.ts";
 
@@ -20,6 +21,10 @@ interface OpenHubFile {
   onProblem(problem: string): void;
 }
 
+export function hubFileIn(dataDir: string): string {
+  return join(dataDir, "hub.sqlite");
+}
+
 export class HubFile {
   readonly clock: Clock;
   readonly database: Database;
@@ -28,7 +33,7 @@ export class HubFile {
   /** @throws StartError when another process has the file, or it cannot be written */
   constructor({ dataDir, settings, clock, random, gate, attempt, onProblem }: OpenHubFile) {
     this.clock = clock;
-    this.database = openDatabase(join(dataDir, "hub.sqlite"));
+    this.database = openDatabase(hubFileIn(dataDir));
     try {
       this.database.migrate("hub", SCHEMA);
       const { concurrency, scheduleMs, backlog, retention } = settings;
@@ -56,6 +61,15 @@ export class HubFile {
 
   /** Runs `work` in a transaction that it may share with others; resolves when it is on the disk. */
   readonly write = async (work: () => void): Promise<void> => {
-    await this.deliveries.acceptAll([], work);
+    try {
+      await this.deliveries.acceptAll([], work);
+    } catch (error) {
+      throw error instanceof HttpError && error.code === "storage_unavailable" ? unwritten(error) : error;
+    }
   };
+}
+
+function unwritten({ code, headers, cause }: HttpError): HttpError {
+  const message = "the hub's disk is full or cannot be written, so nothing was changed: make room, then try again";
+  return new HttpError(503, message, { code, headers, cause });
 }

@@ -3,6 +3,7 @@
  * real Hub's own HTTP interface. Receivers meet it over HTTP only, also on the same machine.
  */
 import { type Clock, systemClock } from "../deliveries/clock.ts";
+import { openingError } from "../deliveries/database.ts";
 import { StartError } from "../errors.ts";
 import type { Lookup } from "../http/address-guard.ts";
 import { Lifecycle } from "../http/lifecycle.ts";
@@ -14,7 +15,7 @@ import { createHubApp } from "./app.ts";
 import { Callers } from "./callers.ts";
 import { parseChaos, withChaos } from "./chaos.ts";
 import { Events } from "./events.ts";
-import { HubFile } from "./file.ts";
+import { HubFile, hubFileIn } from "./file.ts";
 import { Jobs } from "./jobs.ts";
 import { Outbox } from "./outbox.ts";
 import { Quota } from "./quota.ts";
@@ -24,6 +25,8 @@ import { watchHealth } from "./suspension.ts";
 import { Targets } from "./targets.ts";
 import { WebhookStore } from "./webhook-store.ts";
 import { Webhooks } from "./webhooks.ts";
+
+export { parseChaos };
 
 export interface HubOptions {
   /** Where `hub.sqlite` lies. */
@@ -57,6 +60,15 @@ const JOBS_HOST = " jobs";
 
 /** @throws StartError when the address or the file cannot be had, or the settings contradict each other */
 export async function startHub(options: HubOptions): Promise<RunningHub> {
+  try {
+    return await start(options);
+  } catch (error) {
+    // The file is tidied up while the parts are made, and the disk may be too full for that.
+    throw openingError(error, hubFileIn(options.dataDir));
+  }
+}
+
+async function start(options: HubOptions): Promise<RunningHub> {
   const settings: HubSettings = { ...DEFAULT_HUB_SETTINGS, ...options.settings };
   refuseContradictions(settings);
   const { log, version } = options;
@@ -93,17 +105,22 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
     store,
     quota,
     cancelWaiting,
-    jobSpec: (user, id) => jobs.find(user, id)?.spec,
+    jobSpec: (user, id) => jobs.findFor((namespace) => callers.mayActFor(user, namespace), id)?.spec,
   });
   const chaos = settings.chaos === null ? null : parseChaos(settings.chaos);
   const post = (message: Message) => sender.send(message);
   const send = chaos ? withChaos(chaos, post, clock) : post;
+  const suspend = async (id: string, reason: string) => {
+    // The Hub sends its owner a mail.
+    if (await webhooks.suspend(id, reason))
+      log.warn(`webhook ${id} is suspended until it is enabled again: ${reason}`, { webhook: id });
+  };
   const outbox = new Outbox({
     webhook: (id) => store.get(id),
     send,
     runJob: (...args) => jobs.runFor(...args),
     targets,
-    health: watchHealth({ file, store, settings, suspend: (id, reason) => webhooks.suspend(id, reason) }),
+    health: watchHealth({ file, store, settings, suspend }),
     cancelWaiting,
     userAgent: `hubhook-hub/${version}`,
   });
@@ -168,11 +185,13 @@ function refuseContradictions({ host, users, jobs, chaos }: HubSettings): void {
   } catch (error) {
     problems.push(String((error as Error).message));
   }
-  if (problems.length > 0) throw new StartError("The hub's settings contradict each other:", problems);
+  if (problems.length > 0) throw new StartError("The hub cannot start with these settings:", problems);
 }
 
-function noticesOf({ jobs, chaos }: HubSettings, callers: Callers): string[] {
+function noticesOf({ host, publicUrl, jobs, chaos }: HubSettings, callers: Callers): string[] {
   const notices: string[] = [];
+  if (!isLoopback(host) && publicUrl === null)
+    notices.push("Payloads name it by this address: HUB_PUBLIC_URL sets the one under which others reach it.");
   if (callers.open) notices.push("No token is set: whoever reaches this hub is its user `me`. HUB_TOKEN sets one.");
   if (jobs !== null) notices.push("Jobs run as commands on this machine, as this user.");
   if (chaos !== null) notices.push(`Chaos is on (${chaos}): deliveries go wrong on purpose.`);

@@ -1,6 +1,7 @@
 /**
  * Runs a Job's command on this machine: in a fresh temporary folder, with nothing of this process's environment but
- * PATH, as a process group of its own that is ended as a whole. It keeps honest commands apart; it is no sandbox.
+ * PATH, as a process group of its own that is ended as a whole, also when the hub is killed. It keeps honest commands
+ * apart; it is no sandbox.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -9,6 +10,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import type { Clock } from "../deliveries/clock.ts";
 import { toError } from "../errors.ts";
+import { guardJob } from "./job-guard.ts";
 import { type JobLog, MAX_LINE } from "./job-log.ts";
 
 /** Between the polite end and the other one. */
@@ -30,6 +32,7 @@ export async function runProcess(
   { log, clock, signal, path }: { log: JobLog; clock: Clock; signal: AbortSignal; path: string },
 ): Promise<JobEnd> {
   const folder = await mkdtemp(join(tmpdir(), "hubhook-job-"));
+  const guard = guardJob(folder);
   let cancelTimer = () => {};
   let stopped: string | null = null;
   try {
@@ -40,6 +43,7 @@ export async function runProcess(
       stdio: ["ignore", "pipe", "pipe"],
       detached: true,
     });
+    if (child.pid !== undefined) guard.watch(child.pid);
     const stop = (why: string) => {
       if (stopped !== null) return;
       stopped = why;
@@ -58,9 +62,14 @@ export async function runProcess(
       // What it left in the background ends with it.
       endGroup(child, "SIGKILL");
     }
+  } catch (error) {
+    // Not every refusal of the system comes as an event.
+    return { problem: startProblem(toError(error), env) };
   } finally {
     cancelTimer();
-    await rm(folder, { recursive: true, force: true });
+    guard.release();
+    // What the Job made undeletable stays; that it ended well is still true.
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
   }
 }
 
@@ -103,8 +112,16 @@ function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-function startProblem(error: NodeJS.ErrnoException): string {
+function startProblem(error: NodeJS.ErrnoException, env: Record<string, string> = {}): string {
   if (error.code === "ENOENT") return "there is no such command on this machine";
-  if (error.code === "E2BIG") return "the payload is larger than an environment variable can be";
+  if (error.code === "E2BIG")
+    return `the command and its variables are larger than a command can be given${largest(env)}`;
   return `it could not be started: ${error.message}`;
+}
+
+/** A payload of many files is what mostly outgrows it: Linux takes 128 kB in one variable. */
+function largest(env: Record<string, string>): string {
+  const sizes = Object.entries(env).map(([name, value]) => ({ name, bytes: Buffer.byteLength(value) }));
+  const [first] = sizes.sort((a, b) => b.bytes - a.bytes);
+  return first ? `: ${first.name} alone has ${first.bytes} bytes, and Linux takes 131,072 in one` : "";
 }

@@ -2,60 +2,78 @@
 import { type Request, type Response, Router } from "express";
 import { z } from "zod";
 import { HttpError } from "../errors.ts";
+import { nameProblem } from "../protocol/webhook.ts";
 import { answer } from "./answer.ts";
-import { callerOf } from "./callers.ts";
+import { type Callers, callerOf, isSameName } from "./callers.ts";
 import { userIdOf } from "./ids.ts";
-import { stages } from "./job.ts";
+import { NO_NULL, NO_NULL_RULE, stages } from "./job.ts";
 import type { Job, Jobs } from "./jobs.ts";
-import { understand } from "./understand.ts";
+import { invalid, understand } from "./understand.ts";
 
 const HEARTBEAT_MS = 15_000;
 const MAX_LISTED = 500;
 
+// Node will not hand on what holds one, and its refusal repeats the text, which may be a secret.
+const word = z.string().regex(NO_NULL, NO_NULL_RULE);
+
 const variables = z.record(
   z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"),
-  z.union([z.string(), z.number(), z.boolean()]).transform(String),
+  z
+    .union([z.string(), z.number(), z.boolean()], "expected a text, a number, true or false")
+    .transform(String)
+    .pipe(word),
 );
 
 const newJob = z
   .object({
     dockerImage: z.string().min(1).nullish(),
     spaceId: z.string().min(1).nullish(),
-    command: z.array(z.string()).nullish(),
-    arguments: z.array(z.string()).nullish(),
+    command: z.array(word).nullish(),
+    arguments: z.array(word).nullish(),
     environment: variables.nullish(),
     secrets: variables.nullish(),
     flavor: z.string().nullish(),
-    timeoutSeconds: z.number().positive().max(2_000_000, "expected at most 2,000,000 seconds").nullish(),
+    timeoutSeconds: z
+      .number()
+      .positive("expected more than 0 seconds")
+      .max(2_000_000, "expected at most 2,000,000 seconds")
+      .nullish(),
     labels: z.record(z.string(), z.string()).nullish(),
+    volumes: z
+      .array(z.unknown())
+      .max(0, "none can be mounted here, where a Job is a command on this machine")
+      .nullish(),
   })
   .refine(({ dockerImage, spaceId }) => (dockerImage ? !spaceId : spaceId), {
     path: ["dockerImage"],
     error: "a Job has a dockerImage or a spaceId, and not both",
   })
-  .refine(({ command, arguments: args }) => (command ?? []).concat(args ?? []).length > 0, {
+  .refine(({ command, arguments: args }) => (command ?? []).concat(args ?? [])[0], {
     path: ["command"],
     error: "name a command: here it runs on this machine, and not in the image",
   });
 
-const list = z.object({ stage: z.union([z.enum(stages), z.array(z.enum(stages))]).optional() });
-const logs = z.object({ tail: z.coerce.number().int().min(0).optional() });
+const LINES = "expected a number of lines";
+const list = z.object({
+  stage: z.union([z.enum(stages), z.array(z.enum(stages))], `expected one of ${stages.join(", ")}`).optional(),
+});
+const logs = z.object({ tail: z.coerce.number(LINES).int(LINES).min(0, LINES).optional() });
 
-/** @param isOther is this the name of another user? */
-export function jobRoutes(jobs: Jobs, isOther: (user: string, name: string) => boolean, ending: AbortSignal): Router {
+/** @param ending ends the logs that are still followed */
+export function jobRoutes(jobs: Jobs, callers: Callers, ending: AbortSignal): Router {
   const routes = Router();
   const namespaceOf = (response: Response, name: string) => {
-    if (!isOther(callerOf(response), name)) return name;
+    const user = callerOf(response);
+    const problem = nameProblem("user", name);
+    if (problem)
+      throw invalid(`namespace: expected ${problem}`, [{ path: "namespace", message: `expected ${problem}` }]);
+    if (callers.mayActFor(user, name)) return isSameName(user, name) ? user : name;
     throw new HttpError(403, `you may not see the Jobs of ${name}`, { code: "namespace_forbidden" });
   };
   const jobOf = (request: Request<{ namespace: string; id: string }>, response: Response) =>
     jobs.get(namespaceOf(response, request.params.namespace), request.params.id);
+  const shown = (job: Job) => shownJob(job, callers.isUser(job.namespace) ? "user" : "org");
 
-  routes.get("/api/jobs/hardware", (request, response) => {
-    const cost = { unitCostMicroUSD: 0, unitCostUSD: 0, unitLabel: "minute" };
-    const hardware = { name: "cpu-basic", prettyName: "This machine", cpu: "shared", ram: "shared", accelerator: null };
-    answer(request, response, [{ ...hardware, ...cost }]);
-  });
   routes.post("/api/jobs/:namespace", async (request, response) => {
     const namespace = namespaceOf(response, request.params.namespace);
     jobs.assertOn();
@@ -121,15 +139,18 @@ function streamLog(response: Response, jobs: Jobs, job: Job, tail: number | unde
   pump();
 }
 
-function shown(job: Job) {
+function shownJob(job: Job, type: "user" | "org") {
   const { id, namespace, spec, stage, message, created, started, finished, webhook } = job;
-  const owner = { id: userIdOf(namespace), name: namespace, type: "user" };
+  const owner = { id: userIdOf(namespace), name: namespace, type };
   return {
+    type: "job",
     id,
     createdAt: iso(created),
     startedAt: iso(started),
     finishedAt: iso(finished),
     ...spec,
+    // What was asked for under this name; clients of webhooks read the other.
+    ...(spec.timeout !== undefined && { timeoutSeconds: spec.timeout }),
     owner,
     initiator: webhook === null ? owner : { type: "webhook", id: webhook },
     status: { stage, message },

@@ -12,5 +12,9 @@ export interface JobSpec {
   labels?: Record<string, string> | undefined;
 }
 
+/** Words and variables of a command end at a null character. */
+export const NO_NULL = /^[^\0]*$/;
+export const NO_NULL_RULE = "a null character cannot be handed to a command";
+
 export const stages = ["SCHEDULING", "RUNNING", "COMPLETED", "ERROR", "CANCELED"] as const;
 export type Stage = (typeof stages)[number];

@@ -1,5 +1,5 @@
 /** Jobs: what was asked for, what runs, what became of it. A webhook's Job is a clone of the one it names. */
-import { HttpError } from "../errors.ts";
+import { HttpError, toError } from "../errors.ts";
 import type { HubFile } from "./file.ts";
 import { newId } from "./ids.ts";
 import type { JobSpec, Stage } from "./job.ts";
@@ -40,6 +40,8 @@ interface Start {
 
 const OFF = "Jobs are off here: HUB_JOBS=process lets them run as commands on this machine";
 const STOPPED = "the hub stopped while it ran";
+/** Between tries to write down how a Job ended. */
+const RECORD_AGAIN_MS = 1_000;
 /** Ended Jobs that are kept. */
 const MAX_KEPT = 10_000;
 
@@ -52,9 +54,11 @@ export class Jobs {
   readonly #save;
   readonly #select;
   readonly #selectLog;
+  readonly #selectNamespace;
   readonly #list;
   readonly #forget;
   #running = 0;
+  #closed = false;
 
   /** @param path where commands are looked for */
   constructor(file: HubFile, settings: HubSettings, path: string) {
@@ -65,6 +69,7 @@ export class Jobs {
     this.#save = database.prepare("INSERT OR REPLACE INTO hub_jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
     this.#select = database.prepare(`SELECT ${COLUMNS} FROM hub_jobs WHERE id = ? AND namespace = ?`);
     this.#selectLog = database.prepare("SELECT log FROM hub_jobs WHERE id = ?");
+    this.#selectNamespace = database.prepare("SELECT namespace FROM hub_jobs WHERE id = ?");
     this.#list = database.prepare(`SELECT ${COLUMNS} FROM hub_jobs WHERE namespace = ? ORDER BY id DESC LIMIT ?`);
     this.#forget = database.prepare(
       `DELETE FROM hub_jobs WHERE finished IS NOT NULL AND id <= (SELECT id FROM hub_jobs ORDER BY id DESC LIMIT 1 OFFSET ${MAX_KEPT})`,
@@ -127,6 +132,12 @@ export class Jobs {
     return row && (this.#live.get(id)?.job ?? fromRow(row));
   }
 
+  /** Of whichever namespace the caller may see. */
+  findFor(mayActFor: (namespace: string) => boolean, id: string): Job | undefined {
+    const namespace = this.#selectNamespace.get<{ namespace: string }>(id)?.namespace;
+    return namespace !== undefined && mayActFor(namespace) ? this.find(namespace, id) : undefined;
+  }
+
   /** @throws HttpError 404 */
   get(namespace: string, id: string): Job {
     const job = this.find(namespace, id);
@@ -155,6 +166,7 @@ export class Jobs {
     const all = [...this.#live.values()];
     for (const { canceled } of all) canceled.abort(new Error(STOPPED));
     await Promise.all(all.map(({ ended }) => ended));
+    this.#closed = true;
   }
 
   async #start({ namespace, spec, secrets, webhook, delivery, env = {} }: Start): Promise<Live> {
@@ -198,17 +210,28 @@ export class Jobs {
         end = await runProcess({ command, env, timeoutMs }, { log, clock, signal, path: this.#path });
       }
     } catch (error) {
-      end = { problem: error instanceof Error ? error.message : String(error) };
+      end = { problem: `it could not be started: ${toError(error).message}` };
     }
     this.#leave();
     const canceled = signal.aborted && signal.reason instanceof Canceled;
     const stage: Stage = canceled ? "CANCELED" : end.problem === null ? "COMPLETED" : "ERROR";
     Object.assign(job, { stage, message: end.problem, finished: clock.now() });
     log.end();
-    // A disk that is full takes the log, and not the end.
-    await this.#file.write(() => this.#keep(job, log)).catch(() => {});
-    this.#live.delete(job.id);
+    this.#record(job, log);
     return job;
+  }
+
+  /** On a disk that is full the end waits, and is told from memory until there is room for it. */
+  #record(job: Job, log: JobLog): void {
+    if (this.#closed) return;
+    const { database, clock } = this.#file;
+    try {
+      // Of its own: this is also how the last ones end, when deliveries take nothing any more.
+      database.transaction(() => this.#keep(job, log));
+      this.#live.delete(job.id);
+    } catch {
+      clock.setTimer(() => this.#record(job, log), RECORD_AGAIN_MS, true);
+    }
   }
 
   async #room(signal: AbortSignal): Promise<void> {

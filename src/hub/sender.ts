@@ -226,6 +226,8 @@ const SENTENCES: Record<string, string> = {
   ECONNRESET: "the connection was cut before the answer was complete",
   UND_ERR_SOCKET: "the connection was cut before the answer was complete",
   UND_ERR_CONNECT_TIMEOUT: "the target could not be reached in time",
+  EHOSTUNREACH: "no way leads to that address from here",
+  ENETUNREACH: "no way leads to that address from here",
   ENOTFOUND: "there is no such host",
   EAI_AGAIN: "the host's name cannot be looked up now",
 };

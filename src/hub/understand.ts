@@ -16,6 +16,10 @@ export function invalid(message: string, issues: { path: string; message: string
 
 /** Sentences where a schema gives none. */
 function expected(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "invalid_type" && !issue.path?.length)
+    return issue.input === undefined
+      ? "a JSON body is missing"
+      : `the body is no JSON object, but ${kindOf(issue.input)}`;
   if (issue.code === "invalid_type")
     return issue.input === undefined ? "is missing" : `expected ${issue.expected}, found ${kindOf(issue.input)}`;
   if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}`;

@@ -10,6 +10,7 @@ import {
   type WatchedItem,
   watchedTypes,
 } from "../protocol/webhook.ts";
+import { NO_NULL, NO_NULL_RULE } from "./job.ts";
 
 export const MAX_WATCHED = 1_000;
 export const TOO_MANY_WATCHED = `a webhook watches at most ${MAX_WATCHED} items`;
@@ -43,7 +44,10 @@ const secret = z.string().superRefine((text, context) => {
   if (problem) context.addIssue({ code: "custom", message: problem });
 });
 
-const jobSecrets = z.record(z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"), z.string());
+const jobSecrets = z.record(
+  z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"),
+  z.string().regex(NO_NULL, NO_NULL_RULE),
+);
 
 const fields = {
   url: url.nullish(),

@@ -1,5 +1,6 @@
 /** The settings API of webhooks, as the Hub's own clients call it. */
 import { Router } from "express";
+import { HttpError } from "../errors.ts";
 import { answer } from "./answer.ts";
 import { callerOf } from "./callers.ts";
 import { understand } from "./understand.ts";
@@ -31,6 +32,12 @@ export function webhookRoutes(webhooks: Webhooks): Router {
   routes.delete(`${PATH}/:id`, async (request, response) => {
     await webhooks.delete(callerOf(response), request.params.id);
     answer(request, response, { id: request.params.id });
+  });
+  routes.all(`${PATH}/:id`, (request) => {
+    throw new HttpError(405, `${request.method} is not taken here: a webhook is changed by POST`, {
+      code: "method_not_allowed",
+      headers: { Allow: "GET, HEAD, POST, DELETE" },
+    });
   });
   return routes;
 }

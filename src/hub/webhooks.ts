@@ -12,7 +12,7 @@ interface WebhooksParts {
   file: HubFile;
   store: WebhookStore;
   quota: Quota;
-  /** The spec of a Job of this user, to clone. */
+  /** The spec of a Job that this user may see, to clone. */
   jobSpec(user: string, id: string): JobSpec | undefined;
   /** Cancels what waits for this webhook. */
   cancelWaiting(webhook: string): Promise<unknown>;
@@ -100,12 +100,16 @@ export class Webhooks {
     return this.#shown(webhook);
   }
 
-  async suspend(id: string, reason: string): Promise<void> {
+  /** Resolves to whether it was enabled until now. */
+  async suspend(id: string, reason: string): Promise<boolean> {
     const now = this.#parts.file.clock.now();
-    await this.#change(id, (webhook) =>
-      webhook.disabled ? webhook : { ...webhook, disabled: SUSPENDED, reason, disabledAt: now },
-    );
+    let was = false;
+    await this.#change(id, (webhook) => {
+      was = !webhook.disabled;
+      return was ? { ...webhook, disabled: SUSPENDED, reason, disabledAt: now } : webhook;
+    });
     await this.#parts.cancelWaiting(id);
+    return was;
   }
 
   async delete(user: string, id: string): Promise<void> {

@@ -47,6 +47,9 @@ export function urlProblem(text: string): string | null {
   if (!parsed || !/^https?:$/.test(parsed.protocol))
     return "expected a whole address, as https://example.com/webhooks/x";
   if (parsed.username || parsed.password) return "an address may not hold a name or a password: use the secret";
+  // A parser overlooks them, and whoever reads the address later is misled.
+  if (/[\p{White_Space}\p{Cc}]/u.test(text))
+    return "an address may not hold spaces or line ends: write %20 for a space";
   if (parsed.hash) return "an address may not hold a fragment (#…): it would never be sent";
   return text.length > 2_048 ? "an address may have at most 2,048 characters" : null;
 }

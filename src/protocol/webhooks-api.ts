@@ -102,8 +102,10 @@ export interface WebhookChanges extends Common {
 }
 
 export interface Replayed {
-  /** What the receiver answered; 0: nothing. */
+  /** What the receiver answered; 0: nothing. Of a Job: 200 when it completed, 202 while it still runs, else 0. */
   status: number;
+  /** The Job that was started. */
+  job?: string;
   /** The new delivery, where the hub names it. */
   id?: string;
   error?: string;

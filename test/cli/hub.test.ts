@@ -35,12 +35,16 @@ describe("hubhook hub", () => {
 
   it.each([
     [["--host", "0.0.0.0"], 1, "HUB_TOKEN"],
-    [["--chaos", "explode=1"], 1, "explode"],
+    [["--chaos", "explode=1"], 2, "explode"],
+    [["--chaos", "drop=0.1=2"], 2, "--chaos: drop=0.1=2"],
+    [["--chaos", "delay=9999m"], 2, "at most an hour"],
     [["--port", "x"], 2, "0 to 65535"],
     [["emit"], 2, "scope:action"],
     [["emit", "repo:explode"], 2, "repo:create"],
     [["emit", "repo:update", "--repo", "planet:me/m"], 2, "type:owner/name"],
     [["emit", "repo:update", "--hub", "http://127.0.0.1:9"], 1, "hubhook hub"],
+    [["emit", "repo:update", "--hub", "nowhere"], 2, "whole address"],
+    [["emit", "repo:update", "--token", "a\nb"], 2, "visible ASCII"],
   ])("refuses %j with exit code %i and a sentence", async (args, code, words) => {
     await using folder = await folderWith({});
     const ended = await hubhook(["hub", ...args], { cwd: folder.path });

@@ -1,5 +1,9 @@
 import type { LookupAddress } from "node:dns";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "@jest/globals";
+import { onCleanup } from "../support/cleanup.ts";
 import { activityOf, addWebhook, publish, startTestHub } from "../support/hub.ts";
 import { startTarget } from "../support/target.ts";
 
@@ -42,7 +46,11 @@ describe("a hub that others reach does not send to", () => {
     "[fe80::1]",
     "[fd00:ec2::254]",
     "[64:ff9b::a9fe:a9fe]",
+    "[64:ff9b:1::a00:1]",
     "[2002:7f00:1::]",
+    "[::127.0.0.1]",
+    "[::ffff:0:127.0.0.1]",
+    "[4000::1]",
     "localhost",
   ])("%s", async (host) => {
     await using target = await startTarget({ status: 200 });
@@ -95,8 +103,30 @@ describe("a hub on loopback", () => {
     expect(attempt).toMatchObject({ status: 200 });
   });
 
-  it.each(["169.254.169.254", "192.168.1.1", "0.0.0.0"])("does not send to %s", async (host) => {
-    const attempt = await attemptTo(`http://${host}/`, { users: USERS, scheduleMs: [] });
-    expect(attempt?.error).toContain("HUB_ALLOW_TARGETS");
+  it("sends to a target that only has an IPv6 address", async () => {
+    const server = createServer((_request, response) => response.end("six")).listen(0, "::1");
+    // Not every machine has one.
+    const listens = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!listens) return;
+    onCleanup(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const attempt = await attemptTo(`http://[::1]:${port}/x`, { users: USERS, scheduleMs: [] });
+    expect(attempt).toMatchObject({ status: 200, response: "six" });
+    const allowed = await attemptTo(`http://[::1]:${port}/x`, { ...OPEN, allowTargets: ["::1"] });
+    expect(allowed).toMatchObject({ status: 200, response: "six" });
+    const lookup = () => ["127.0.0.1", "::1"].map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+    const byName = await attemptTo(`http://both.example:${port}/`, { users: USERS, scheduleMs: [] }, lookup);
+    expect(byName).toMatchObject({ status: 200, response: "six" });
   });
+
+  it.each(["169.254.169.254", "192.168.1.1", "0.0.0.0", "[fd00::1]", "[fe80::1]"])(
+    "does not send to %s",
+    async (host) => {
+      const attempt = await attemptTo(`http://${host}/`, { users: USERS, scheduleMs: [] });
+      expect(attempt?.error).toContain("HUB_ALLOW_TARGETS");
+    },
+  );
 });

@@ -22,6 +22,8 @@ describe("who may ask, without a token set", () => {
   it("is not bound beyond this machine", async () => {
     const options = { dataDir: temporaryFolder(), settings: { host: "0.0.0.0", port: 0 }, log: createSilentLogger() };
     await expect(startHub({ ...options, version: "0" })).rejects.toThrow(/HUB_TOKEN/);
+    const { hub } = await startTestHub({ host: "0.0.0.0", users: USERS });
+    expect(hub.notices).toEqual([expect.stringContaining("HUB_PUBLIC_URL")]);
   });
 });
 
@@ -59,6 +61,30 @@ describe("who may ask, with tokens set", () => {
     await caller.post(WEBHOOKS, WEBHOOK).expect(401);
     await caller.post("/api/hub/events", {}).expect(401);
     await caller.get("/api/agent-harnesses").expect(200);
+  });
+});
+
+describe("guessing tokens", () => {
+  it("is stopped, and keeps nobody out who was let in before", async () => {
+    const { as } = await startTestHub({ users: USERS });
+    await as("hf_alice").get("/api/whoami-v2").expect(200);
+    for (let tries = 0; tries < 10; tries++) await as(`guess-${tries}`).get(WEBHOOKS).expect(401);
+    const { body, headers } = await as("guess").get(WEBHOOKS).expect(429);
+    expect(body).toMatchObject({ code: "too_many_tries", error: expect.stringMatching(/try again in \d+ s/) });
+    expect(headers["x-error-message"]).toBe(body.error);
+    expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+    await as("hf_bob").get(WEBHOOKS).expect(429);
+    await as("hf_alice").get(WEBHOOKS).expect(200);
+    await as(null).get(WEBHOOKS).expect(401);
+  });
+
+  it("is not what a program does that goes on with an old token, or with none", async () => {
+    const { as } = await startTestHub({ users: USERS });
+    for (let tries = 0; tries < 20; tries++) {
+      await as("hf_old").get(WEBHOOKS).expect(401);
+      await as(null).get(WEBHOOKS).expect(401);
+    }
+    await as("hf_bob").get(WEBHOOKS).expect(200);
   });
 });
 

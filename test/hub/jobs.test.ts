@@ -1,8 +1,11 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describe, expect, it } from "@jest/globals";
+import { folderWith, serveHub } from "../support/cli.ts";
+import { testClock } from "../support/clock.ts";
 import { temporaryFolder } from "../support/deliveries.ts";
-import { activityOf, addWebhook, type Caller, publish, startTestHub, WEBHOOKS } from "../support/hub.ts";
+import { activityOf, addWebhook, type Caller, callerAt, publish, startTestHub, WEBHOOKS } from "../support/hub.ts";
 
 const ON = { jobs: "process", scheduleMs: [] } as const;
 const SHELL = { dockerImage: "python:3.12", arguments: [], environment: {}, flavor: "cpu-basic" };
@@ -75,6 +78,13 @@ describe("Jobs", () => {
     expect((await api.get(`/api/jobs/me/${body.id}`)).body.status.message).toContain("no such command");
   });
 
+  it("say what is too large for a command", async () => {
+    const { api } = await startTestHub(ON);
+    const { job } = await run(api, "true", { environment: { SMALL: "1", LARGE: "x".repeat(140_000) } });
+    expect(job.status).toEqual({ stage: "ERROR", message: expect.stringContaining("LARGE alone has 140000 bytes") });
+    expect(job.status.message).not.toContain("xxx");
+  });
+
   it("end at their time limit, with all that they started", async () => {
     const { api } = await startTestHub(ON);
     const file = join(temporaryFolder(), "pid");
@@ -89,6 +99,18 @@ describe("Jobs", () => {
     const { body } = await api.post(`/api/jobs/me/${id}/cancel`).expect(200);
     expect(body.status.stage).toBe("CANCELED");
     expect((await api.post(`/api/jobs/me/${id}/cancel`).expect(200)).body.status.stage).toBe("CANCELED");
+  });
+
+  it("whose log is followed hold up no shutdown", async () => {
+    const test = await startTestHub({ ...ON, shutdownGraceMs: 600_000 });
+    const { id } = (await test.api.post("/api/jobs/me", sh("echo begun; sleep 100")).expect(200)).body;
+    const followed = await fetch(`${test.hub.url}/api/jobs/me/${id}/logs`);
+    const text = followed.text();
+    await test.restart();
+    expect(await text).toContain("begun");
+    const { body } = await test.api.get(`/api/jobs/me/${id}`).expect(200);
+    expect(body.status).toEqual({ stage: "ERROR", message: "the hub stopped while it ran" });
+    expect((await logOf(test.api, id)).join()).toContain("begun");
   });
 
   it("keep only so much of what they write", async () => {
@@ -127,6 +149,23 @@ describe("Jobs", () => {
     await as("hf_bob").get(`/api/jobs/alice/${id}`).expect(403);
     await as("hf_bob").get(`/api/jobs/bob/${id}`).expect(404);
     await as("hf_bob").post("/api/jobs/alice", sh("true")).expect(403);
+    await as("hf_bob").post("/api/jobs/Alice", sh("true")).expect(403);
+    await as("hf_alice").get(`/api/jobs/Alice/${id}`).expect(200);
+    await as("hf_alice").post("/api/jobs/a%2Fb", sh("true")).expect(400);
+    expect((await as("hf_alice").get("/api/jobs/alice?stage=nope").expect(400)).body.error).toContain("RUNNING");
+    await as("hf_bob")
+      .post(WEBHOOKS, { watched: [{ type: "user", name: "bob" }], jobSourceId: id })
+      .expect(400);
+  });
+
+  it("of an organisation are everybody's, since its members are not known", async () => {
+    const users = ["alice", "bob"].map((name) => ({ name, token: `hf_${name}` }));
+    const { as } = await startTestHub({ ...ON, users });
+    const { body } = await as("hf_alice").post("/api/jobs/acme", sh("true")).expect(200);
+    expect(body).toMatchObject({ type: "job", owner: { name: "acme", type: "org" } });
+    await as("hf_bob").get(`/api/jobs/acme/${body.id}`).expect(200);
+    await addWebhook(as("hf_bob"), { watched: [{ type: "org", name: "acme" }], jobSourceId: body.id });
+    expect((await as("hf_bob").get("/api/whoami-v2")).body.orgs).toEqual([]);
   });
 
   it.each([
@@ -134,10 +173,58 @@ describe("Jobs", () => {
     ["an image and a Space", { spaceId: "me/s" }, "dockerImage"],
     ["no command", { command: [] }, "command"],
     ["a bad variable", { environment: { "A B": "x" } }, "environment"],
+    ["a null character", { secrets: { TOKEN: "s3cret\0" } }, "secrets.TOKEN"],
+    ["volumes", { volumes: [{ type: "dataset", source: "me/d", mountPath: "/d" }] }, "volumes"],
+    ["a variable that is a list", { environment: { A: [1] } }, "environment.A: expected a text"],
+    ["no time", { timeoutSeconds: 0 }, "timeoutSeconds: expected more than 0"],
+    ["an empty command", { command: [""] }, "command"],
   ])("are refused with %s", async (_, wrong, field) => {
     const { api } = await startTestHub(ON);
     const { body } = await api.post("/api/jobs/me", sh("true", wrong)).expect(400);
     expect(body.error).toContain(field);
+    expect(body.error).not.toContain("s3cret");
+  });
+});
+
+describe("a hub that is killed", () => {
+  it("takes its Jobs with it: what they started, and their folders", async () => {
+    await using data = await folderWith({});
+    await using hub = await serveHub(["--jobs", "--data", data.path]);
+    const api = callerAt(`http://127.0.0.1:${hub.port}`);
+    const file = join(temporaryFolder(), "told");
+    const stubborn = `trap "" TERM HUP; sleep 100 & echo $$ $! $(pwd) > ${file}.new; mv ${file}.new ${file}; wait`;
+    const { id } = (await api.post("/api/jobs/me", sh(stubborn)).expect(200)).body;
+    while (!existsSync(file)) await api.get("/health");
+    const [leader, child, folder = ""] = readFileSync(file, "utf8").trim().split(" ");
+    expect([isAlive(Number(leader)), isAlive(Number(child)), existsSync(folder)]).toEqual([true, true, true]);
+    await hub.stop("SIGKILL");
+    const left = () => [isAlive(Number(leader)), isAlive(Number(child)), existsSync(folder)];
+    for (let looks = 0; looks < 1_000 && left().includes(true); looks++)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(left()).toEqual([false, false, false]);
+    await using again = await serveHub(["--jobs", "--data", data.path]);
+    const { body } = await callerAt(`http://127.0.0.1:${again.port}`).get(`/api/jobs/me/${id}`).expect(200);
+    expect(body.status).toEqual({ stage: "ERROR", message: "the hub stopped while it ran" });
+  });
+});
+
+describe("a hub that is killed before it knows its Job's process", () => {
+  it("takes it along all the same, where processes can be looked up", async () => {
+    if (!existsSync("/proc/self/cwd")) return;
+    const folder = temporaryFolder();
+    const script = `
+      import { spawn } from "node:child_process";
+      import { guardJob } from ${JSON.stringify(resolve(import.meta.dirname, "../../src/hub/job-guard.ts"))};
+      guardJob(${JSON.stringify(folder)});
+      const { pid } = spawn("sleep", ["100"], { cwd: ${JSON.stringify(folder)}, stdio: "ignore", detached: true });
+      process.stdout.write(String(pid), () => process.kill(process.pid, "SIGKILL"));`;
+    const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    const pid = Number(stdout);
+    expect(pid).toBeGreaterThan(0);
+    const left = () => [isAlive(pid), existsSync(folder)];
+    for (let looks = 0; looks < 1_000 && left().includes(true); looks++)
+      await new Promise((done) => setTimeout(done, 5));
+    expect(left()).toEqual([false, false]);
   });
 });
 
@@ -163,6 +250,18 @@ describe("a webhook with a Job", () => {
     const [line = "", payload = ""] = await logOf(api, delivery?.attempts[0]?.job ?? "");
     expect(line).toBe(`dataset me/texts ${delivery?.webhookId} s3cret kept extra []`);
     expect(JSON.parse(payload)).toEqual(delivery?.payload);
+    const replayed = await api.post(`${WEBHOOKS}/${id}/replay/${delivery?.id}`).expect(200);
+    expect(replayed.body).toEqual({ id: expect.any(String), status: 200, job: expect.any(String) });
+  });
+
+  it("says in the activity when the payload is too large for a variable", async () => {
+    const { api, hub } = await startTestHub(ON);
+    const id = await addWebhook(api, { jobSourceId: (await run(api, "true")).id });
+    const updatedFiles = Array.from({ length: 3_000 }, (_, n) => ({ path: `${"p".repeat(40)}/${n}`, action: "add" }));
+    await publish(api, "repo.content:update", "bucket:me/files", { updatedFiles }).expect(202);
+    await hub.idle();
+    const [delivery] = await activityOf(api, id);
+    expect(delivery?.attempts[0]?.error).toMatch(/WEBHOOK_PAYLOAD alone has \d+ bytes, and Linux takes 131,072 in one/);
   });
 
   it("counts a Job that fails as a failed attempt", async () => {
@@ -175,6 +274,25 @@ describe("a webhook with a Job", () => {
       { state: "failed", attempts: [{ error: expect.stringContaining("exit code 1"), job: expect.any(String) }] },
     ]);
     expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.failures).toBe(1);
+    const [delivery] = await activityOf(api, id);
+    const replayed = await api.post(`${WEBHOOKS}/${id}/replay/${delivery?.id}`).expect(200);
+    expect(replayed.body).toMatchObject({ status: 0, error: expect.stringContaining("exit code 1") });
+  });
+
+  it("does not wait for a Job that takes long, when it is replayed", async () => {
+    const clock = testClock();
+    const { api, hub } = await startTestHub({ ...ON, shutdownGraceMs: 0 }, { clock });
+    const gate = join(temporaryFolder(), "gate");
+    const source = await run(api, `[ ! "$WEBHOOK_ID" ] || [ ! -e ${gate} ] || sleep 100`);
+    const id = await addWebhook(api, { jobSourceId: source.id });
+    await publish(api, "repo:update");
+    await hub.idle();
+    writeFileSync(gate, "");
+    const [delivery] = await activityOf(api, id);
+    const replay = api.post(`${WEBHOOKS}/${id}/replay/${delivery?.id}`).then(({ body }) => body);
+    while ((await activityOf(api, id, "?state=running")).length === 0);
+    clock.advance(32_000);
+    expect(await replay).toEqual({ id: expect.any(String), status: 202 });
   });
 
   it("runs it again when the hub stopped in the middle, and counts that as nobody's failure", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { createSilentLogger } from "../../src/logger.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
 import { activityOf, addWebhook, publish, startTestHub, type TestHub, WEBHOOKS } from "../support/hub.ts";
 import { type Behaviour, startTarget } from "../support/target.ts";
@@ -47,6 +48,27 @@ describe("a webhook that is disabled or deleted", () => {
   });
 });
 
+describe("a page of the activity", () => {
+  it("ends early where payloads are large, and the next one goes on from there", async () => {
+    const { api } = await startTestHub();
+    const id = await addWebhook(api, { url: "http://127.0.0.1:9/" });
+    const filler = "x".repeat(4_500_000);
+    for (let n = 0; n < 8; n++) await publish(api, "repo:update", `model:me/m${n}`, { filler });
+    const repos: unknown[] = [];
+    const sizes: number[] = [];
+    let next: string | undefined = "";
+    while (next !== undefined) {
+      const path: string = `${WEBHOOKS}/${id}/activity?limit=200${next && `&cursor=${next}`}`;
+      const { body } = await api.get(path).expect(200);
+      repos.push(...body.deliveries.map(({ repo }: { repo: string }) => repo));
+      sizes.push(body.deliveries.length);
+      next = body.next;
+    }
+    expect(sizes).toEqual([3, 3, 2]);
+    expect(repos).toEqual([7, 6, 5, 4, 3, 2, 1, 0].map((n) => `model:me/m${n}`));
+  });
+});
+
 describe("suspension", () => {
   it("leaves nothing pending, also not of the attempts that fail at that very moment", async () => {
     await using target = await startTarget({ status: 500 });
@@ -66,7 +88,10 @@ describe("suspension", () => {
       status: 200,
     });
     const clock = testClock();
-    const test = await startTestHub({ suspendFailures: 10, suspendAfterMs: 24 * HOUR, scheduleMs: [HOUR] }, { clock });
+    const warned: string[] = [];
+    const log = { ...createSilentLogger(), warn: (sentence: string) => void warned.push(sentence) };
+    const settings = { suspendFailures: 10, suspendAfterMs: 24 * HOUR, scheduleMs: [HOUR] };
+    const test = await startTestHub(settings, { clock, log });
     const { api, hub } = test;
     const id = await addWebhook(api, { url: target.url });
     const shown = async () => (await api.get(`${WEBHOOKS}/${id}`)).body.webhook;
@@ -83,6 +108,7 @@ describe("suspension", () => {
       disabledReason: expect.stringMatching(/^11 attempts in a row failed since 2026.*answered 500$/),
       disabledAt: expect.any(String),
     });
+    expect(warned).toEqual([expect.stringMatching(`webhook ${id} is suspended .* answered 500$`)]);
     expect((await activityOf(api, id))[0]?.state).toBe("cancelled");
     expect((await publish(api, "repo:update")).body.deliveries).toBe(0);
     await test.restart();

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { describe, expect, it } from "@jest/globals";
 import { startTestHub, WEBHOOKS } from "../support/hub.ts";
 
@@ -72,6 +74,8 @@ describe("webhooks over the settings API", () => {
     ["a url that is none", { url: "example.com" }, "url"],
     ["a url that is not http", { url: "ftp://example.com/x" }, "url"],
     ["a url with credentials", { url: "https://me:pass@example.com/x" }, "url"],
+    ["a url with a line end in it", { url: "https://exam\nple.com/x" }, "url"],
+    ["a url between spaces", { url: " https://example.com/x" }, "url"],
     ["no watched item", { watched: [] }, "watched"],
     ["watched left out", { watched: undefined }, "watched"],
     ["an unknown type", { watched: [{ type: "planet", name: "me/m" }] }, "watched.0.type"],
@@ -105,6 +109,52 @@ describe("webhooks over the settings API", () => {
     await api.post(WEBHOOKS).set("content-type", "application/json").send("{").expect(400);
     await api.post(WEBHOOKS, [1]).expect(400);
     await api.get("/api/elsewhere").expect(404);
+  });
+
+  it.each([
+    ["that is no JSON", '{"secret": hunter2}', {}, 400, "not valid JSON"],
+    ["that is no object", '"hunter2"', {}, 400, "an object {…}"],
+    ["that is an array", '["hunter2"]', {}, 400, "no JSON object, but array"],
+    ["too large", `"${"hunter2".repeat(800_000)}"`, {}, 413, "5 MB"],
+    ["packed otherwise than it says", '{"url": "hunter2"}', { "content-encoding": "gzip" }, 400, "content-encoding"],
+  ])("refuse a body %s, and do not repeat it", async (_, text, headers, status, words) => {
+    const { api } = await startTestHub();
+    const response = await api
+      .post(WEBHOOKS)
+      .set({ "content-type": "application/json", ...headers })
+      .send(text);
+    expect([response.status, response.body.error]).toEqual([status, expect.stringContaining(words)]);
+    expect(response.text + response.headers["x-error-message"]).not.toContain("hunter2");
+  });
+
+  it("ask for the body of a client that waits to be asked, once it may send one", async () => {
+    const { hub } = await startTestHub();
+    const answerTo = async (headers: Record<string, string>) => {
+      const outgoing = request(`${hub.url}${WEBHOOKS}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", expect: "100-continue", ...headers },
+      });
+      let asked = false;
+      outgoing.once("continue", () => {
+        asked = true;
+        outgoing.end(JSON.stringify({ watched: WATCHED, url: URL }));
+      });
+      outgoing.on("error", () => {});
+      outgoing.flushHeaders();
+      const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+      response.resume();
+      return [asked, response.statusCode];
+    };
+    expect(await answerTo({ authorization: "Bearer x" })).toEqual([true, 200]);
+    expect(await answerTo({})).toEqual([false, 401]);
+  });
+
+  it("say how they are changed to whoever tries otherwise", async () => {
+    const { api } = await startTestHub();
+    const { id } = (await api.post(WEBHOOKS, { watched: WATCHED, url: URL })).body.webhook;
+    const { body, headers } = await api.put(`${WEBHOOKS}/${id}`, { url: URL }).expect(405);
+    expect([body.error, headers.allow]).toEqual([expect.stringContaining("by POST"), "GET, HEAD, POST, DELETE"]);
+    expect((await api.post(`${WEBHOOKS}/${id}`).expect(400)).body.error).toBe("a JSON body is missing");
   });
 
   it("survive a restart with their order, state and secret", async () => {

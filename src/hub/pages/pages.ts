@@ -9,7 +9,6 @@ import helmet from "helmet";
 import type { Clock } from "../../deliveries/clock.ts";
 import { HttpError, toError } from "../../errors.ts";
 import { requestIdOf, toHttpError } from "../../http/answers.ts";
-import { FailedTries } from "../../http/failed-tries.ts";
 import type { Logger } from "../../logger.ts";
 import type { Callers } from "../callers.ts";
 import type { HubSettings } from "../settings.ts";
@@ -33,7 +32,6 @@ const OURS = ["/settings", "/login", "/logout"];
 export function pages(parts: PagesParts): Router {
   const { callers, settings, clock, log, endpoint } = parts;
   const sessions = new Sessions(callers, settings, clock);
-  const failures = new FailedTries();
   const routes = Router();
 
   routes.use(ASSETS, headers, express.static(ASSETS_FOLDER, { index: false, redirect: false }));
@@ -52,20 +50,19 @@ export function pages(parts: PagesParts): Router {
   routes.post("/login", sessions.form, (request: Request, response: Response) => {
     const { token, to } = request.body as { token?: unknown; to?: unknown };
     const whither = destinationOf(to);
-    const client = request.ip ?? "unknown";
-    const wait = failures.waitSeconds(client);
-    if (wait > 0) {
-      response.setHeader("Retry-After", String(wait));
-      const problem = `Too many wrong tokens from this address: try again in ${wait} s.`;
-      return send(response, loginPage(sessionOf(response), whither, problem), 429);
-    }
-    const user = typeof token === "string" ? callers.userWith(token.trim()) : undefined;
-    if (user === undefined && !callers.open) {
-      failures.add(client);
+    if (callers.open) return response.redirect(303, whither);
+    const tried = callers.tryToken(typeof token === "string" ? token.trim() : "", request);
+    if (tried === null) {
       const problem = "This hub knows no such token.";
       return send(response, loginPage(sessionOf(response), whither, problem), 403);
     }
-    if (user !== undefined) sessions.logIn(request, response, user);
+    if ("waitSeconds" in tried) {
+      const seconds = String(tried.waitSeconds);
+      response.setHeader("Retry-After", seconds);
+      const problem = `Too many wrong tokens from this address: try again in ${seconds} s.`;
+      return send(response, loginPage(sessionOf(response), whither, problem), 429);
+    }
+    sessions.logIn(request, response, tried.user);
     response.redirect(303, whither);
   });
   routes.post("/logout", sessions.form, (request: Request, response: Response) => {

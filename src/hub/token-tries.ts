@@ -1,0 +1,50 @@
+/**
+ * Guessing tokens takes for ever: so many wrong ones from one address, and no other is looked at for a while. Two
+ * things keep that from the innocent, who often share an address behind a proxy or on one machine:
+ * - a program that goes on with one old token guesses nothing, and counts once;
+ * - a user who was let in from this address is let in again, whatever others try there.
+ */
+import { hash } from "node:crypto";
+import { FailedTries } from "../http/failed-tries.ts";
+
+/** Beyond so many the oldest are forgotten: they count, or wait, once more. */
+const MAX_REMEMBERED = 10_000;
+
+/** Whose token it is; how long to wait; or neither: it is nobody's. */
+export type Tried = { user: string } | { waitSeconds: number } | null;
+
+export class TokenTries {
+  readonly #userWith: (token: string) => string | undefined;
+  readonly #failed = new FailedTries();
+  readonly #wrong = new Set<string>();
+  readonly #letIn = new Set<string>();
+
+  constructor(userWith: (token: string) => string | undefined) {
+    this.#userWith = userWith;
+  }
+
+  /** @param client the address that it comes from */
+  try(token: string, client: string): Tried {
+    const user = this.#userWith(token);
+    const pass = `${client} ${user}`;
+    if (user !== undefined && this.#letIn.has(pass)) return { user };
+    const waitSeconds = this.#failed.waitSeconds(client);
+    if (waitSeconds > 0) return { waitSeconds };
+    if (user !== undefined) {
+      remember(this.#letIn, pass);
+      return { user };
+    }
+    const wrong = `${client} ${hash("sha256", token)}`;
+    if (!this.#wrong.has(wrong)) {
+      remember(this.#wrong, wrong);
+      this.#failed.add(client);
+    }
+    return null;
+  }
+}
+
+function remember(known: Set<string>, one: string): void {
+  const [oldest] = known;
+  if (known.size >= MAX_REMEMBERED && oldest !== undefined) known.delete(oldest);
+  known.add(one);
+}
