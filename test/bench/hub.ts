@@ -11,7 +11,8 @@ import { benchFolder } from "./deliveries-measures.ts";
 import { median } from "./load.ts";
 import { against, type Measure } from "./report.ts";
 
-const ROUNDS = 3;
+/** Interleaved, so that a moment in which the machine is slow is slow for both. */
+const ROUNDS = 8;
 const DELIVERIES = 10_000;
 const BATCH = 500;
 const AT_ONCE = 32;
@@ -101,13 +102,18 @@ async function throughput(folder: string): Promise<Measure[]> {
     const rounds: { pool: number; hub: number }[] = [];
     for (let round = 0; round < ROUNDS; round++)
       rounds.push({ pool: await poolRate(target), hub: await hubRate(hub, target) });
-    const pool = median(rounds.map((round) => round.pool));
-    const value = median(rounds.map((round) => round.hub));
+    const ratio = median(rounds.map(({ hub, pool }) => hub / pool));
     return [
-      { name: "bare undici pool, stores nothing", value: pool, unit: "/s" },
-      against({ name: "deliveries, event in to attempt recorded", value, unit: "/s" }, "bare undici pool", pool, {
-        least: 0.35,
-      }),
+      { name: "bare undici pool, stores nothing", value: median(rounds.map(({ pool }) => pool)), unit: "/s" },
+      {
+        name: "deliveries, event in to attempt recorded",
+        value: median(rounds.map(({ hub }) => hub)),
+        unit: "/s",
+        ratio,
+        of: "bare undici pool",
+        goal: "at least 0.35",
+        reached: ratio >= 0.35,
+      },
     ];
   } finally {
     await hub.stop();
@@ -142,7 +148,7 @@ async function stored(folder: string): Promise<Measure[]> {
   try {
     for (const hub of [small, large]) await one(hub);
     const rounds: { few: number; many: number }[] = [];
-    for (let round = 0; round < ROUNDS * 2; round++) rounds.push({ few: await one(small), many: await one(large) });
+    for (let round = 0; round < ROUNDS; round++) rounds.push({ few: await one(small), many: await one(large) });
     const [a, b] = [median(rounds.map(({ few }) => few)), median(rounds.map(({ many }) => many))];
     const added = large.startMs - small.startMs;
     return [
