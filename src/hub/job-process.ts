@@ -15,6 +15,8 @@ import { type JobLog, MAX_LINE } from "./job-log.ts";
 
 /** Between the polite end and the other one. */
 const GRACE_MS = 3_000;
+/** For what stands in the pipes when it has ended. */
+const LAST_WORDS_MS = 1_000;
 
 export interface Command {
   command: readonly string[];
@@ -78,8 +80,11 @@ function ended(child: ChildProcess, log: JobLog, stopped: () => string | null): 
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ problem: startProblem(error) }));
     child.once("exit", () => {
-      // Whoever it left behind may hold its output open for ever.
+      // Whoever it left behind may hold its output open for ever, and one that left its group is not ended with it.
       setTimeout(() => endGroup(child, "SIGKILL"), 100).unref();
+      const closePipes = () => child.stdio.forEach((stream) => void stream?.destroy());
+      const timer = setTimeout(closePipes, LAST_WORDS_MS);
+      child.once("close", () => clearTimeout(timer));
     });
     child.once("close", (code, killedBy) => {
       const problem =

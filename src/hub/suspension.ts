@@ -37,7 +37,9 @@ export function watchHealth({ file, store, settings, suspend }: SuspensionParts)
       const tooLong = now - webhook.failingSince >= settings.suspendAfterMs;
       if (!tooMany || !tooLong) return;
       const since = new Date(webhook.failingSince).toISOString();
-      await suspend(id, `${webhook.failures} attempts in a row failed since ${since}; the last one: ${problem}`);
+      const reason = `${webhook.failures} attempts in a row failed since ${since}; the last one: ${problem}`;
+      // Deleted meanwhile, or the disk is full: the next failure comes here again.
+      await suspend(id, reason).catch(() => {});
     },
   };
 }
