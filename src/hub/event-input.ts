@@ -23,10 +23,10 @@ const upTo = (length: number) => text.max(length, `expected at most ${length} ch
 const id = upTo(LONGEST_ID);
 const sha = upTo(LONGEST_ID);
 const repoName = text.regex(new RegExp(`^${part}(/${part})?$`), "expected a name as owner/name");
-const NUM = `expected a whole number from 1 to ${MAX_NUM}`;
+const NUM = `expected a whole number from 1 to ${MAX_NUM.toLocaleString("en")}`;
 const num = z.number(NUM).refine((given) => Number.isInteger(given) && given >= 1 && given <= MAX_NUM, NUM);
 const listOf = <Entry extends z.ZodType>(entry: Entry) =>
-  z.array(entry).max(MAX_ENTRIES, `expected at most ${MAX_ENTRIES} entries`);
+  z.array(entry).max(MAX_ENTRIES, `expected at most ${MAX_ENTRIES.toLocaleString("en")} entries`);
 /** Any of its keys may be left out, and others be there. */
 const some = <Shape extends z.ZodRawShape>(shape: Shape) => z.looseObject(shape).partial();
 const url = some({ web: text, api: text });
@@ -61,7 +61,7 @@ const batch = z.object({
   events: z
     .array(z.looseObject({}))
     .min(1, "name at least one event")
-    .max(MAX_EVENTS, `expected at most ${MAX_EVENTS} events`),
+    .max(MAX_EVENTS, `expected at most ${MAX_EVENTS.toLocaleString("en")} events`),
 });
 
 export type EventGiven = z.output<typeof event>;

@@ -12,12 +12,12 @@ import { invalid, understand } from "./understand.ts";
 
 const HEARTBEAT_MS = 15_000;
 const MAX_LISTED = 500;
-const MAX_WORDS = 10_000;
+const MAX_WORDS = 1_000;
 
 // Node will not hand on what holds one, and its refusal repeats the text, which may be a secret.
 const word = z.string().regex(NO_NULL, NO_NULL_RULE);
 
-const words = z.array(word).max(MAX_WORDS, `expected at most ${MAX_WORDS} words`);
+const words = z.array(word).max(MAX_WORDS, `expected at most ${MAX_WORDS.toLocaleString("en")} words`);
 
 const variables = z.record(
   z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"),

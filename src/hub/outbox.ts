@@ -74,7 +74,8 @@ export class Outbox {
         ? await this.#run(webhook, delivery, tools)
         : this.#judge(webhook, webhook.url, tools, await send(this.#message(webhook, webhook.url, delivery), tools));
     if (problem === null) {
-      if (webhook.failures > 0) await health.recovered(webhook);
+      // As it is by now: others may have failed while this one ran.
+      if ((find(webhook.id)?.failures ?? 0) > 0) await health.recovered(webhook);
       return kept;
     }
     // A stop of this process is nobody's failure, and neither is what the user ended.

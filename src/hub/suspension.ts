@@ -22,8 +22,8 @@ export function watchHealth({ file, store, settings, suspend }: SuspensionParts)
     }
   };
   return {
-    async recovered({ id }) {
-      await change(id, (webhook) => ({ ...webhook, failures: 0, failingSince: null }));
+    async recovered({ id, url }) {
+      await change(id, (webhook) => (webhook.url === url ? { ...webhook, failures: 0, failingSince: null } : webhook));
     },
     async failed({ id, url }, problem) {
       const now = file.clock.now();

@@ -187,7 +187,7 @@ describe("Jobs", () => {
     ["an image and a Space", { spaceId: "me/s" }, "dockerImage"],
     ["no command", { command: [] }, "command"],
     ["a bad variable", { environment: { "A B": "x" } }, "environment.A B: expected the name of a variable"],
-    ["too many words", { arguments: Array.from({ length: 10_001 }, () => "x") }, "arguments: expected at most 10000"],
+    ["too many words", { arguments: Array.from({ length: 1_001 }, () => "x") }, "arguments: expected at most 1,000"],
     ["a null character", { secrets: { TOKEN: "s3cret\0" } }, "secrets.TOKEN"],
     ["volumes", { volumes: [{ type: "dataset", source: "me/d", mountPath: "/d" }] }, "volumes"],
     ["a variable that is a list", { environment: { A: [1] } }, "environment.A: expected a text"],
