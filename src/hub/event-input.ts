@@ -81,7 +81,7 @@ function nameProblem(scope: string, action: string): string | null {
   if (isDocumentedEvent(name)) return null;
   const known = scopes.some((one) => one === scope);
   if (!known && scopes.some((one) => scope.startsWith(`${one}.`))) return null;
-  return `${name} is no event of the Hub: those are ${documentedEventNames.join(", ")}, and narrower scopes`;
+  return `${name.slice(0, 2 * LONGEST_ID)} is no event of the Hub: those are ${documentedEventNames.join(", ")}, and narrower scopes`;
 }
 
 /**

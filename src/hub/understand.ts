@@ -28,11 +28,18 @@ function expected(issue: z.core.$ZodRawIssue): string | undefined {
       ? "a JSON body is missing"
       : `the body is no JSON object, but ${kindOf(issue.input)}`;
   if (issue.code === "invalid_type")
-    return issue.input === undefined ? "is missing" : `expected ${issue.expected}, found ${kindOf(issue.input)}`;
+    return issue.input === undefined
+      ? "is missing"
+      : `expected ${kindIn(issue.expected)}, found ${kindOf(issue.input)}`;
   if (issue.code === "too_small" && issue.origin === "string") return "is empty";
   if (issue.code === "invalid_key") return issue.issues[0]?.message;
   if (issue.code === "unrecognized_keys") return `unknown: ${issue.keys.join(", ")}`;
   return undefined;
+}
+
+/** As JSON has them. */
+function kindIn(expected: string): string {
+  return expected === "record" ? "object" : expected;
 }
 
 function kindOf(value: unknown): string {

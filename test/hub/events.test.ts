@@ -138,6 +138,9 @@ describe("publishing an event", () => {
     const { body, text } = await api.post("/api/hub/events", { events: Array(200).fill(one) }).expect(400);
     expect(body.issues).toHaveLength(20);
     expect(text.length).toBeLessThan(5_000);
+    const scope = "a".repeat(1_000_000);
+    const endless = await api.post("/api/hub/events", { ...one, event: { scope, action: "update" } }).expect(400);
+    expect(endless.text.length).toBeLessThan(5_000);
   });
 
   it("refuses what is nested too deeply to be written again", async () => {

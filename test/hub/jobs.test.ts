@@ -188,6 +188,7 @@ describe("Jobs", () => {
     ["no command", { command: [] }, "command"],
     ["a bad variable", { environment: { "A B": "x" } }, "environment.A B: expected the name of a variable"],
     ["too many words", { arguments: Array.from({ length: 1_001 }, () => "x") }, "arguments: expected at most 1,000"],
+    ["variables that are a list", { environment: [] }, "environment: expected object, found array"],
     ["a null character", { secrets: { TOKEN: "s3cret\0" } }, "secrets.TOKEN"],
     ["volumes", { volumes: [{ type: "dataset", source: "me/d", mountPath: "/d" }] }, "volumes"],
     ["a variable that is a list", { environment: { A: [1] } }, "environment.A: expected a text"],
