@@ -117,8 +117,16 @@ function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
+const START_PROBLEMS: Record<string, string> = {
+  ENOENT: "there is no such command on this machine",
+  EACCES: "this machine may not run that file: it lacks the permission (chmod +x)",
+  EMFILE: "the hub has too many files open to start it: allow it more (ulimit -n), or fewer Jobs at once",
+  EAGAIN: "this machine takes no more processes of this user: allow it more (ulimit -u), or fewer Jobs at once",
+};
+
 function startProblem(error: NodeJS.ErrnoException, env: Record<string, string> = {}): string {
-  if (error.code === "ENOENT") return "there is no such command on this machine";
+  const known = START_PROBLEMS[error.code ?? ""];
+  if (known !== undefined) return known;
   if (error.code === "E2BIG")
     return `the command and its variables are larger than a command can be given${largest(env)}`;
   return `it could not be started: ${error.message}`;

@@ -70,12 +70,19 @@ describe("Jobs", () => {
     expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
   });
 
-  it("fail with the command's exit code, and with a command that is not there", async () => {
+  it("fail with the command's exit code, and with a command that is not there or may not be run", async () => {
     const { api } = await startTestHub(ON);
     expect((await run(api, "exit 3")).job.status).toEqual({ stage: "ERROR", message: "it ended with exit code 3" });
-    const { body } = await api.post("/api/jobs/me", { ...SHELL, command: ["no-such-command-here"] }).expect(200);
-    await logOf(api, body.id);
-    expect((await api.get(`/api/jobs/me/${body.id}`)).body.status.message).toContain("no such command");
+    const unrunnable = join(temporaryFolder(), "text");
+    writeFileSync(unrunnable, "no program", { mode: 0o600 });
+    for (const [command, problem] of [
+      ["no-such-command-here", "no such command"],
+      [unrunnable, "chmod +x"],
+    ]) {
+      const { body } = await api.post("/api/jobs/me", { ...SHELL, command: [command] }).expect(200);
+      await logOf(api, body.id);
+      expect((await api.get(`/api/jobs/me/${body.id}`)).body.status.message).toContain(problem);
+    }
   });
 
   it("say what is too large for a command", async () => {
