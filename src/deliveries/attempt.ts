@@ -125,8 +125,10 @@ class Attempt implements AttemptTools, RunningAttempt {
     try {
       const error = toError(thrown);
       const wished = wishedGap(error, this.#clock.now());
-      const { response } = toJson(error instanceof AttemptFailure ? error.response : undefined);
-      this.#end("failed", { error: explain(error), permanent: error instanceof PermanentError, wished, response });
+      const failure = error instanceof AttemptFailure ? error : undefined;
+      const { response } = toJson(failure?.response);
+      const permanent = failure?.permanent ?? error instanceof PermanentError;
+      this.#end("failed", { error: explain(error), permanent, wished, response });
     } catch {
       this.#end("failed", { error: "an error was thrown that cannot be read" });
     }

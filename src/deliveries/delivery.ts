@@ -106,17 +106,21 @@ export class AttemptFailure extends Error {
   /** Kept with the attempt like what a success returns. */
   readonly response: unknown;
   readonly retryAfter: number | Date | undefined;
+  /** No further attempt will help, so none is made. */
+  readonly permanent: boolean;
 
-  constructor(message: string, { response, retryAfter, cause }: AttemptFailureOptions = {}) {
+  constructor(message: string, { response, retryAfter, permanent = false, cause }: AttemptFailureOptions = {}) {
     super(message, { cause });
     this.response = response;
     this.retryAfter = retryAfter;
+    this.permanent = permanent;
   }
 }
 
 interface AttemptFailureOptions {
   response?: unknown;
   retryAfter?: number | Date | undefined;
+  permanent?: boolean | undefined;
   cause?: unknown;
 }
 

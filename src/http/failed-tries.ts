@@ -6,8 +6,14 @@ const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 10_000;
 
 export class FailedTries {
+  readonly #tries: number;
   #counts = new Map<string, number>();
   #until = 0;
+
+  /** @param tries so many in one window, and the address waits for the next */
+  constructor(tries = TRIES) {
+    this.#tries = tries;
+  }
 
   add(client: string): void {
     const key = this.#key(client);
@@ -18,7 +24,7 @@ export class FailedTries {
   waitSeconds(client: string): number {
     const key = this.#key(client);
     const tries = this.#counts.get(key) ?? 0;
-    return tries < TRIES ? 0 : Math.max(1, Math.ceil((this.#until - Date.now()) / 1000));
+    return tries < this.#tries ? 0 : Math.max(1, Math.ceil((this.#until - Date.now()) / 1000));
   }
 
   #key(client: string): string {

@@ -24,8 +24,11 @@ export function accountRoutes(callers: Callers): Router {
   return routes;
 }
 
-/** What the clients ask before they have a token to show, or without one. */
-export function publicRoutes(): Router {
+/**
+ * What clients and machines ask without a token.
+ * @param troubles why events cannot be taken now; empty when they can
+ */
+export function publicRoutes(troubles: () => string[]): Router {
   const routes = Router();
   // Asked by each process of `hf`. None is known here, so none is looked for.
   routes.get("/api/agent-harnesses", (request, response) =>
@@ -37,5 +40,10 @@ export function publicRoutes(): Router {
     answer(request, response, [{ ...hardware, ...cost }]);
   });
   routes.get("/health", (request, response) => answer(request, response, { status: "ok" }));
+  routes.get("/ready", (request, response) => {
+    const found = troubles();
+    const ready = found.length === 0;
+    answer(request, response, { ready, troubles: found }, ready ? 200 : 503);
+  });
   return routes;
 }

@@ -45,19 +45,16 @@ export class Activity {
   ) {
     const { deliveries } = this.#parts;
     this.#parts.owned(user, webhook);
-    const wanted = { ...filter, receiver: webhook };
-    let found = await deliveries.list(wanted, page);
+    const found = await deliveries.list({ ...filter, receiver: webhook }, page);
     const shown: ShownDelivery[] = [];
     let bytes = 0;
     for (const { id } of found.deliveries) {
       const record = deliveries.get(id);
       if (!record) continue;
       bytes += sizeOf(record);
-      if (bytes > MAX_PAGE_BYTES && shown.length > 0) {
-        // The rest is the next page, whose cursor is that of a page which ends here.
-        found = await deliveries.list(wanted, { ...page, limit: found.deliveries.findIndex((one) => one.id === id) });
-        break;
-      }
+      const last = shown.at(-1);
+      // The rest is the next page: a cursor is the id of the delivery that it goes on from.
+      if (bytes > MAX_PAGE_BYTES && last) return { deliveries: shown, next: last.id };
       shown.push(shownDelivery(record));
     }
     return { deliveries: shown, ...(found.next && { next: found.next }) };

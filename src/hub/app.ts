@@ -34,6 +34,8 @@ interface HubApp {
   lifecycle: Lifecycle;
   /** Where the hub is reached. */
   endpoint(): string;
+  /** Why it cannot do its work now; empty when it can. */
+  troubles(): string[];
 }
 
 export function createHubApp(hub: HubApp): Express {
@@ -50,7 +52,7 @@ export function createHubApp(hub: HubApp): Express {
       headers: { "Retry-After": "5", Connection: "close" },
     });
   });
-  app.use(publicRoutes());
+  app.use(publicRoutes(hub.troubles));
   app.use(pages(hub));
   app.use(callers.authenticate);
   app.use(readBody());

@@ -10,7 +10,7 @@ import { type CompletePayload, completePayload } from "../protocol/sample.ts";
 import { checkComplete, type EventGiven, namesOnly } from "./event-input.ts";
 import type { HubFile } from "./file.ts";
 import type { Quota } from "./quota.ts";
-import { asKnown, type KnownRepo, MAIN, Repos } from "./repos.ts";
+import { asKnown, type KnownRepo, keyOf, MAIN, Repos } from "./repos.ts";
 import type { Domain, Webhook } from "./webhook.ts";
 import type { WebhookStore } from "./webhook-store.ts";
 
@@ -33,6 +33,8 @@ interface Publication {
   repos: ReturnType<Repos["begin"]>;
   quota: ReturnType<Quota["count"]>;
   deliveries: NewDelivery[];
+  /** Names that a repo had before it moved here: whoever watches it is found under them until the commit. */
+  formerNames: Map<string, string[]>;
   afterCommit: (() => void)[];
 }
 
@@ -84,6 +86,7 @@ export class Events {
         repos: this.#repos.begin(),
         quota: this.#parts.quota.count(),
         deliveries: [],
+        formerNames: new Map(),
         afterCommit: [],
       };
       const { repos, quota, deliveries } = publication;
@@ -123,7 +126,7 @@ export class Events {
     const label = `${repo.type}:${repo.name}`;
     let overQuota = 0;
     const before = deliveries.length;
-    for (const webhook of this.#watchers(payload)) {
+    for (const webhook of this.#watchers(payload, publication)) {
       if (!quota.take(webhook.id)) overQuota++;
       else
         deliveries.push({
@@ -139,10 +142,10 @@ export class Events {
     return { id, deliveries: deliveries.length - before, overQuota, payload };
   }
 
-  #watchers({ event, repo, movedTo }: Published["payload"]): Webhook[] {
+  #watchers({ event, repo, movedTo }: Published["payload"], { formerNames }: Publication): Webhook[] {
     const domain: Domain = event.scope.split(".", 1)[0] === "discussion" ? "discussion" : "repo";
     const names = movedTo?.name === undefined ? [repo.name] : [repo.name, movedTo.name];
-    const found = [...this.#parts.store.index.match(repo.type, names, domain)];
+    const found = [...this.#parts.store.index.match(repo.type, names, domain, formerNames.get(keyOf(repo)))];
     const owner = ownerOf(repo.name);
     // What is private to a user stays so; an organisation's members are not known here, so everybody is one.
     return repo.private && this.#parts.isUser(owner)
@@ -151,7 +154,8 @@ export class Events {
   }
 
   /** What the next payload of this repo must agree with. */
-  #keep(payload: Published["payload"], known: KnownRepo, { repos, afterCommit }: Publication): void {
+  #keep(payload: Published["payload"], known: KnownRepo, publication: Publication): void {
+    const { repos, formerNames, afterCommit } = publication;
     const { event, repo, movedTo, updatedConfig, updatedRefs, discussion } = payload;
     const name = `${event.scope}:${event.action}`;
     if (name === "repo:delete") {
@@ -168,7 +172,9 @@ export class Events {
     const newName = name === "repo:move" ? movedTo?.name : undefined;
     if (newName !== undefined) {
       repos.forget(repo);
-      afterCommit.push(this.#parts.store.follow(repo, newName));
+      const formerly = formerNames.get(keyOf(repo));
+      afterCommit.push(this.#parts.store.follow(repo, newName, formerly));
+      formerNames.set(keyOf({ type: repo.type, name: newName }), [repo.name, ...(formerly ?? [])]);
     }
     repos.keep({ type: repo.type, name: newName ?? repo.name }, now);
   }

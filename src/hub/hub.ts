@@ -132,6 +132,10 @@ async function start(options: HubOptions): Promise<RunningHub> {
     setTimer: (run, ms) => clock.setTimer(run, ms),
   });
   const events = new Events({ file, store, quota, endpoint, isUser: (name) => callers.isUser(name) });
+  const troubles = () => {
+    const health = deliveries.health();
+    return health.ok ? [] : [`events cannot be stored since ${health.since.toISOString()}: ${health.problem}`];
+  };
 
   const lifecycle = new Lifecycle();
   const end = async (graceMs: number) => {
@@ -143,7 +147,8 @@ async function start(options: HubOptions): Promise<RunningHub> {
   };
   let listening: Listening;
   try {
-    const app = createHubApp({ webhooks, events, activity, jobs, callers, settings, clock, log, lifecycle, endpoint });
+    const rooms = { webhooks, events, activity, jobs, callers };
+    const app = createHubApp({ ...rooms, settings, clock, log, lifecycle, endpoint, troubles });
     const address = { host, port, who: "The hub", variables: { host: "HUB_HOST", port: "HUB_PORT" } };
     listening = await listen(app, lifecycle, address);
   } catch (error) {

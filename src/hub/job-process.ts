@@ -15,6 +15,8 @@ import { type JobLog, MAX_LINE } from "./job-log.ts";
 
 /** Between the polite end and the other one. */
 const GRACE_MS = 3_000;
+/** For what stands in the pipes when it has ended. */
+const LAST_WORDS_MS = 1_000;
 
 export interface Command {
   command: readonly string[];
@@ -78,8 +80,11 @@ function ended(child: ChildProcess, log: JobLog, stopped: () => string | null): 
   return new Promise((resolve) => {
     child.once("error", (error) => resolve({ problem: startProblem(error) }));
     child.once("exit", () => {
-      // Whoever it left behind may hold its output open for ever.
+      // Whoever it left behind may hold its output open for ever, and one that left its group is not ended with it.
       setTimeout(() => endGroup(child, "SIGKILL"), 100).unref();
+      const closePipes = () => child.stdio.forEach((stream) => void stream?.destroy());
+      const timer = setTimeout(closePipes, LAST_WORDS_MS);
+      child.once("close", () => clearTimeout(timer));
     });
     child.once("close", (code, killedBy) => {
       const problem =
@@ -112,8 +117,16 @@ function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
+const START_PROBLEMS: Record<string, string> = {
+  ENOENT: "there is no such command on this machine",
+  EACCES: "this machine may not run that file: it lacks the permission (chmod +x)",
+  EMFILE: "the hub has too many files open to start it: allow it more (ulimit -n), or fewer Jobs at once",
+  EAGAIN: "this machine takes no more processes of this user: allow it more (ulimit -u), or fewer Jobs at once",
+};
+
 function startProblem(error: NodeJS.ErrnoException, env: Record<string, string> = {}): string {
-  if (error.code === "ENOENT") return "there is no such command on this machine";
+  const known = START_PROBLEMS[error.code ?? ""];
+  if (known !== undefined) return known;
   if (error.code === "E2BIG")
     return `the command and its variables are larger than a command can be given${largest(env)}`;
   return `it could not be started: ${error.message}`;

@@ -12,9 +12,12 @@ import { invalid, understand } from "./understand.ts";
 
 const HEARTBEAT_MS = 15_000;
 const MAX_LISTED = 500;
+const MAX_WORDS = 1_000;
 
 // Node will not hand on what holds one, and its refusal repeats the text, which may be a secret.
 const word = z.string().regex(NO_NULL, NO_NULL_RULE);
+
+const words = z.array(word).max(MAX_WORDS, `expected at most ${MAX_WORDS.toLocaleString("en")} words`);
 
 const variables = z.record(
   z.string().regex(/^[A-Za-z_]\w*$/, "expected the name of a variable"),
@@ -28,8 +31,8 @@ const newJob = z
   .object({
     dockerImage: z.string().min(1).nullish(),
     spaceId: z.string().min(1).nullish(),
-    command: z.array(word).nullish(),
-    arguments: z.array(word).nullish(),
+    command: words.nullish(),
+    arguments: words.nullish(),
     environment: variables.nullish(),
     secrets: variables.nullish(),
     flavor: z.string().nullish(),

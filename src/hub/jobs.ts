@@ -5,7 +5,7 @@ import { newId } from "./ids.ts";
 import type { JobSpec, Stage } from "./job.ts";
 import { JobLog, type LogLine } from "./job-log.ts";
 import { type JobEnd, runProcess } from "./job-process.ts";
-import type { JobDelivery } from "./outbox.ts";
+import type { JobDelivery, JobOutcome } from "./outbox.ts";
 import type { HubSettings } from "./settings.ts";
 import type { Webhook } from "./webhook.ts";
 
@@ -86,11 +86,7 @@ export class Jobs {
   }
 
   /** Runs a webhook's Job to its end. */
-  async runFor(
-    webhook: Webhook,
-    delivery: JobDelivery,
-    signal: AbortSignal,
-  ): Promise<{ job?: string; problem: string | null }> {
+  async runFor(webhook: Webhook, delivery: JobDelivery, signal: AbortSignal): Promise<JobOutcome> {
     if (this.#settings.jobs === null) return { problem: OFF };
     const { job: spec, jobSecrets: secrets, secret, user, id } = webhook;
     if (!spec) throw new TypeError("a webhook without a url has a Job");
@@ -110,7 +106,7 @@ export class Jobs {
     signal.removeEventListener("abort", stop);
     const problem =
       stage === "COMPLETED" ? null : `Job ${live.job.id} did not complete (${stage}): ${message ?? "no reason given"}`;
-    return { job: live.job.id, problem };
+    return { job: live.job.id, problem, canceled: stage === "CANCELED" };
   }
 
   /** Why no Job runs here; null where they do. */
@@ -214,7 +210,7 @@ export class Jobs {
     }
     this.#leave();
     const canceled = signal.aborted && signal.reason instanceof Canceled;
-    const stage: Stage = canceled ? "CANCELED" : end.problem === null ? "COMPLETED" : "ERROR";
+    const stage: Stage = end.problem === null ? "COMPLETED" : canceled ? "CANCELED" : "ERROR";
     Object.assign(job, { stage, message: end.problem, finished: clock.now() });
     log.end();
     this.#record(job, log);

@@ -12,12 +12,8 @@ import type { Webhook } from "./webhook.ts";
 interface OutboxParts {
   webhook(id: string): Webhook | undefined;
   send(message: Message & { body: string }, tools: AttemptTools): Promise<Outcome>;
-  /** Runs a webhook's Job to its end. `problem` is null when it completed. */
-  runJob(
-    webhook: Webhook,
-    delivery: JobDelivery,
-    signal: AbortSignal,
-  ): Promise<{ job?: string; problem: string | null }>;
+  /** Runs a webhook's Job to its end. */
+  runJob(webhook: Webhook, delivery: JobDelivery, signal: AbortSignal): Promise<JobOutcome>;
   targets: Targets;
   health: Health;
   /** Cancels what waits for a webhook. */
@@ -30,6 +26,15 @@ export interface JobDelivery {
   webhookId: string;
   payload: string;
   repo: string;
+}
+
+export interface JobOutcome {
+  /** Left out where none could be started. */
+  job?: string;
+  /** null: it completed. */
+  problem: string | null;
+  /** Its user wanted no more of it. */
+  canceled?: boolean;
 }
 
 /** Hears how the attempts of a webhook went. */
@@ -64,17 +69,18 @@ export class Outbox {
         webhook ? "the webhook is disabled: nothing was sent" : "the webhook is deleted: nothing was sent",
       );
     }
-    const { kept, problem, retryAfter } =
+    const { kept, problem, retryAfter, canceled } =
       webhook.url === null
         ? await this.#run(webhook, delivery, tools)
         : this.#judge(webhook, webhook.url, tools, await send(this.#message(webhook, webhook.url, delivery), tools));
     if (problem === null) {
-      if (webhook.failures > 0) await health.recovered(webhook);
+      // As it is by now: others may have failed while this one ran.
+      if ((find(webhook.id)?.failures ?? 0) > 0) await health.recovered(webhook);
       return kept;
     }
-    // A stop of this process is nobody's failure.
-    if (!tools.signal.aborted) await health.failed(webhook, problem);
-    throw new AttemptFailure(problem, { response: kept, retryAfter });
+    // A stop of this process is nobody's failure, and neither is what the user ended.
+    if (!tools.signal.aborted && !canceled) await health.failed(webhook, problem);
+    throw new AttemptFailure(problem, { response: kept, retryAfter, permanent: canceled });
   };
 
   #message(webhook: Webhook, url: string, delivery: DeliveryToRun) {
@@ -94,15 +100,15 @@ export class Outbox {
     // Many a receiver answers with all that it was sent, or redirects to the same query.
     const hidden = (text: string) => withoutSecrets(text, secret === null ? secrets : [secret, ...secrets]);
     const kept: Kept = body === "" ? { status } : { status, body: hidden(body) };
-    return { kept, problem: problem === null ? null : hidden(problem), retryAfter };
+    return { kept, problem: problem === null ? null : hidden(problem), retryAfter, canceled: false };
   }
 
   async #run(webhook: Webhook, delivery: DeliveryToRun, { signal }: AttemptTools) {
     const { id, payload, repo } = delivery;
     const forJob = { id, webhookId: idOfDelivery(delivery), payload: withWebhook(payload, webhook.id), repo };
-    const { job, problem } = await this.#parts.runJob(webhook, forJob, signal);
+    const { job, problem, canceled } = await this.#parts.runJob(webhook, forJob, signal);
     const kept: Kept = job === undefined ? { status: null } : { status: null, job };
-    return { kept, problem, retryAfter: undefined };
+    return { kept, problem, retryAfter: undefined, canceled };
   }
 }
 

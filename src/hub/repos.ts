@@ -54,12 +54,12 @@ export class Repos {
     const by = { committed: false };
     const told = new Map<string, Told>();
     const tell = ({ type, name }: RepoRef, known: KnownRepo | null) => {
-      told.set(keyOf(type, name), { type, name: name.toLowerCase(), known, by });
+      told.set(keyOf({ type, name }), { type, name: name.toLowerCase(), known, by });
     };
     return {
       /** A repo that was never heard of is as good as one: it is remembered once something is kept of it. */
       find: ({ type, name }: RepoRef): KnownRepo => {
-        const key = keyOf(type, name);
+        const key = keyOf({ type, name });
         const one = told.get(key) ?? this.#held.get(key) ?? this.#heldBefore.get(key);
         if (one && (one.by === by || one.by.committed)) return one.known ?? unheard(type, name);
         const known = this.#read(type, name);
@@ -100,7 +100,8 @@ export class Repos {
   }
 }
 
-function keyOf(type: string, name: string): string {
+/** The same for names that differ only in case. */
+export function keyOf({ type, name }: RepoRef): string {
   return `${type}:${name.toLowerCase()}`;
 }
 

@@ -22,8 +22,8 @@ export function watchHealth({ file, store, settings, suspend }: SuspensionParts)
     }
   };
   return {
-    async recovered({ id }) {
-      await change(id, (webhook) => ({ ...webhook, failures: 0, failingSince: null }));
+    async recovered({ id, url }) {
+      await change(id, (webhook) => (webhook.url === url ? { ...webhook, failures: 0, failingSince: null } : webhook));
     },
     async failed({ id, url }, problem) {
       const now = file.clock.now();
@@ -37,7 +37,9 @@ export function watchHealth({ file, store, settings, suspend }: SuspensionParts)
       const tooLong = now - webhook.failingSince >= settings.suspendAfterMs;
       if (!tooMany || !tooLong) return;
       const since = new Date(webhook.failingSince).toISOString();
-      await suspend(id, `${webhook.failures} attempts in a row failed since ${since}; the last one: ${problem}`);
+      const reason = `${webhook.failures} attempts in a row failed since ${since}; the last one: ${problem}`;
+      // Deleted meanwhile, or the disk is full: the next failure comes here again.
+      await suspend(id, reason).catch(() => {});
     },
   };
 }

@@ -23,13 +23,17 @@ export class WatchIndex {
     }
   }
 
-  /** Of those that are enabled, each once, however many of its items fit. `names`: of a repo that moves, the old and the new one. */
-  match(type: string, names: readonly string[], domain: Domain): Set<Webhook> {
+  /**
+   * Of those that are enabled, each once, however many of its items fit.
+   * @param names of a repo that moves, the old and the new one
+   * @param formerly names under which the repo itself is still watched here, and its owner is not
+   */
+  match(type: string, names: readonly string[], domain: Domain, formerly: readonly string[] = []): Set<Webhook> {
     const found = new Set<Webhook>();
-    for (const name of names)
-      for (const key of keysOf({ type, name }))
-        for (const webhook of this.#watchers.get(key) ?? [])
-          if (webhook.disabled === false && webhook.domains.includes(domain)) found.add(webhook);
+    const keys = [...names.flatMap((name) => keysOf({ type, name })), ...formerly.map((name) => keyOf({ type, name }))];
+    for (const key of keys)
+      for (const webhook of this.#watchers.get(key) ?? [])
+        if (webhook.disabled === false && webhook.domains.includes(domain)) found.add(webhook);
     return found;
   }
 

@@ -13,6 +13,8 @@ import {
 import { NO_NULL, NO_NULL_RULE } from "./job.ts";
 
 export const MAX_WATCHED = 1_000;
+/** There are fewer; some may be named twice, in either spelling. */
+const MAX_DOMAINS = 10;
 export const TOO_MANY_WATCHED = `a webhook watches at most ${MAX_WATCHED} items`;
 
 const watchedItem = z
@@ -54,6 +56,7 @@ const fields = {
   jobSourceId: z.string().min(1).nullish(),
   domains: z
     .array(domain)
+    .max(MAX_DOMAINS, `expected at most ${MAX_DOMAINS} domains`)
     .transform((given) => [...new Set(given)])
     .nullish(),
   secret: secret.nullish(),

@@ -98,9 +98,14 @@ export class WebhookStore {
     return changed;
   }
 
-  /** Inside a transaction: whoever watches the repo watches it under its new name. Call what is returned after the commit. */
-  follow(from: RepoRef, to: string): () => void {
-    const watchers = this.index.watchersOf(from).flatMap(({ id }) => this.#select.get<Row>(id) ?? []);
+  /**
+   * Inside a transaction: whoever watches the repo watches it under its new name. Call what is returned after the commit.
+   * @param formerly names from which it moved in this same transaction
+   */
+  follow(from: RepoRef, to: string, formerly: readonly string[] = []): () => void {
+    const names = [from.name, ...formerly];
+    const ids = new Set(names.flatMap((name) => this.index.watchersOf({ ...from, name }).map(({ id }) => id)));
+    const watchers = [...ids].flatMap((id) => this.#select.get<Row>(id) ?? []);
     const isIt = (item: RepoRef) => item.type === from.type && item.name.toLowerCase() === from.name.toLowerCase();
     for (const row of watchers) {
       const webhook = fromRow(row);

@@ -51,8 +51,15 @@ describe("a hub whose disk is full", () => {
 
     const filler = "x".repeat(300_000);
     const [first] = await activityOf(api, id);
+    expect((await api.get("/ready").expect(200)).body).toEqual({ ready: true, troubles: [] });
     const published = await publish(api, "repo:create", "model:me/large", { filler }).expect(503);
     expect(published.headers["retry-after"]).toBe("30");
+    const unready = await test.as(null).get("/ready").expect(503);
+    expect(unready.body).toEqual({
+      ready: false,
+      troubles: [expect.stringContaining("events cannot be stored since")],
+    });
+    await api.get("/health").expect(200);
     const watched = Array.from({ length: 1_000 }, (_, n) => ({ type: "model", name: `me/${"m".repeat(80)}${n}` }));
     for (const refused of [
       api.post(WEBHOOKS, { watched, url: target.url }),
@@ -79,6 +86,7 @@ describe("a hub whose disk is full", () => {
     await target.received(2);
     await publish(api, "repo:create", "model:me/large", { filler }).expect(202);
     await hub.idle();
+    await api.get("/ready").expect(200);
     await test.restart();
     expect(await activityOf(api, id)).toMatchObject([
       { state: "succeeded", event: { action: "create" } },

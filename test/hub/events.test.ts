@@ -110,10 +110,37 @@ describe("publishing an event", () => {
     ["a name that is none", { event: EVENT(), repo: { type: "model", name: "../x" } }, "repo.name"],
     ["a wrong key", { event: EVENT(), repo: { type: "model", name: "me/m", private: "yes" } }, "repo.private"],
     ["no events", { events: [] }, "events"],
-  ])("is refused with %s, naming the field", async (_, wrong, field) => {
+    ["too many events", { events: Array.from({ length: 1_001 }, () => ({})) }, "events"],
+    ["a wrong one among others", { events: [WITH({}), WITH({}), WITH({ comment: 5 })] }, "events.2.comment"],
+    // What no part of this event is can be read and remembered all the same.
+    ["half a discussion", WITH({ discussion: { num: 1.5 } }), "discussion.num"],
+    ["an endless discussion", WITH({ discussion: { num: 1e20 } }), "discussion.num"],
+    ["a discussion that is no number", WITH({ discussion: { num: "1" } }), "discussion.num"],
+    ["no setting", WITH({ updatedConfig: { private: "yes" } }), "updatedConfig.private"],
+    ["no refs", WITH({ updatedRefs: 5 }), "updatedRefs"],
+    ["a ref that is none", WITH({ updatedRefs: [{}, null] }), "updatedRefs.1"],
+    ["too many refs", WITH({ updatedRefs: Array.from({ length: 10_001 }, () => ({})) }), "updatedRefs"],
+    ["a new name that is none", WITH({ movedTo: { name: "a/../b" } }), "movedTo.name"],
+    ["a new name of any length", WITH({ movedTo: { name: `me/${"x".repeat(97)}` } }), "movedTo.name"],
+    ["an id of any length", WITH({}, { id: "x".repeat(101) }), "repo.id"],
+    ["a commit of any length", WITH({}, { headSha: "a".repeat(101) }), "repo.headSha"],
+    ["a pushed commit of any length", WITH({ updatedRefs: [{ newSha: "a".repeat(101) }] }), "updatedRefs.0.newSha"],
+  ])("is refused with %s, naming the field, in plain words", async (_, wrong, field) => {
     const { api } = await startTestHub();
     const { body } = await api.post("/api/hub/events", wrong).expect(400);
     expect(body.issues[0].path).toContain(field);
+    expect(body.error).not.toMatch(/invalid input|too (big|small)|received/i);
+  });
+
+  it("is answered in a moment and in short, however much of it is wrong", async () => {
+    const { api } = await startTestHub();
+    const one = WITH({ updatedFiles: Array.from({ length: 10_000 }, () => 1) });
+    const { body, text } = await api.post("/api/hub/events", { events: Array(200).fill(one) }).expect(400);
+    expect(body.issues).toHaveLength(20);
+    expect(text.length).toBeLessThan(5_000);
+    const scope = "a".repeat(1_000_000);
+    const endless = await api.post("/api/hub/events", { ...one, event: { scope, action: "update" } }).expect(400);
+    expect(endless.text.length).toBeLessThan(5_000);
   });
 
   it("refuses what is nested too deeply to be written again", async () => {
@@ -148,6 +175,11 @@ describe("publishing an event", () => {
     expect(target.requests).toHaveLength(2);
   });
 });
+
+/** An update of a model, with further keys beside and in its repo. */
+function WITH(more: object, repo: object = {}) {
+  return { event: EVENT(), repo: { type: "model", name: "me/m", ...repo }, ...more };
+}
 
 function EVENT() {
   return { scope: "repo", action: "update" };
@@ -203,6 +235,22 @@ describe("an event reaches a webhook", () => {
     expect(body).toMatchObject({ deliveries: 1, payload: { repo: { id: first.repo.id } } });
     expect((await publish(api, "repo:update", "model:me/old")).body.deliveries).toBe(0);
     expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.watched).toEqual([{ type: "model", name: "me/new" }]);
+  });
+
+  it("that follows a repo through events of one publication", async () => {
+    const { api } = await startTestHub();
+    const id = await addWebhook(api, { watched: [{ type: "model", name: "me/a" }], url: "http://127.0.0.1:9/" });
+    const ofOwner = await addWebhook(api, { watched: [{ type: "user", name: "me" }], url: "http://127.0.0.1:9/" });
+    const on = (name: string, to?: string) =>
+      to === undefined
+        ? WITH({}, { name })
+        : { ...WITH({ movedTo: { name: to } }, { name }), event: { scope: "repo", action: "move" } };
+    const events = [on("me/a", "you/b"), on("you/b"), on("you/b", "you/c"), on("You/C"), on("you/other")];
+    const { body } = await api.post("/api/hub/events", { events }).expect(202);
+    expect(body.events.map((event: { deliveries: number }) => event.deliveries)).toEqual([2, 1, 1, 1, 0]);
+    expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.watched).toEqual([{ type: "model", name: "you/c" }]);
+    expect((await publish(api, "repo:update", "model:you/c")).body.deliveries).toBe(1);
+    expect(await activityOf(api, ofOwner)).toHaveLength(1);
   });
 
   it("follows a repo that moves while the webhook is disabled", async () => {

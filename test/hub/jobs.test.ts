@@ -70,12 +70,19 @@ describe("Jobs", () => {
     expect(names.filter((name) => !allowed.includes(name))).toEqual([]);
   });
 
-  it("fail with the command's exit code, and with a command that is not there", async () => {
+  it("fail with the command's exit code, and with a command that is not there or may not be run", async () => {
     const { api } = await startTestHub(ON);
     expect((await run(api, "exit 3")).job.status).toEqual({ stage: "ERROR", message: "it ended with exit code 3" });
-    const { body } = await api.post("/api/jobs/me", { ...SHELL, command: ["no-such-command-here"] }).expect(200);
-    await logOf(api, body.id);
-    expect((await api.get(`/api/jobs/me/${body.id}`)).body.status.message).toContain("no such command");
+    const unrunnable = join(temporaryFolder(), "text");
+    writeFileSync(unrunnable, "no program", { mode: 0o600 });
+    for (const [command, problem] of [
+      ["no-such-command-here", "no such command"],
+      [unrunnable, "chmod +x"],
+    ]) {
+      const { body } = await api.post("/api/jobs/me", { ...SHELL, command: [command] }).expect(200);
+      await logOf(api, body.id);
+      expect((await api.get(`/api/jobs/me/${body.id}`)).body.status.message).toContain(problem);
+    }
   });
 
   it("say what is too large for a command", async () => {
@@ -91,6 +98,20 @@ describe("Jobs", () => {
     const { job } = await run(api, `sleep 100 & echo $! > ${file}; wait`, { timeoutSeconds: 1 });
     expect(job.status).toEqual({ stage: "ERROR", message: "it ran longer than its time limit of 1 s" });
     expect(isAlive(Number(readFileSync(file, "utf8")))).toBe(false);
+  });
+
+  it("end with their command, though one that it left behind and that left its group keeps the output open", async () => {
+    const { api } = await startTestHub(ON);
+    const script = `
+      const { spawn } = require("node:child_process");
+      const left = spawn("sleep", ["100"], { detached: true, stdio: "inherit" });
+      console.log(left.pid);
+      left.unref();`;
+    const command = [process.execPath, "-e", script];
+    const { id } = (await api.post("/api/jobs/me", { ...SHELL, command }).expect(200)).body;
+    const [pid] = await logOf(api, id);
+    process.kill(Number(pid), "SIGKILL");
+    expect((await api.get(`/api/jobs/me/${id}`)).body.status).toEqual({ stage: "COMPLETED", message: null });
   });
 
   it("can be canceled, and one that has ended stays as it is", async () => {
@@ -172,7 +193,9 @@ describe("Jobs", () => {
     ["no image", { dockerImage: undefined }, "dockerImage"],
     ["an image and a Space", { spaceId: "me/s" }, "dockerImage"],
     ["no command", { command: [] }, "command"],
-    ["a bad variable", { environment: { "A B": "x" } }, "environment"],
+    ["a bad variable", { environment: { "A B": "x" } }, "environment.A B: expected the name of a variable"],
+    ["too many words", { arguments: Array.from({ length: 1_001 }, () => "x") }, "arguments: expected at most 1,000"],
+    ["variables that are a list", { environment: [] }, "environment: expected object, found array"],
     ["a null character", { secrets: { TOKEN: "s3cret\0" } }, "secrets.TOKEN"],
     ["volumes", { volumes: [{ type: "dataset", source: "me/d", mountPath: "/d" }] }, "volumes"],
     ["a variable that is a list", { environment: { A: [1] } }, "environment.A: expected a text"],
@@ -277,6 +300,25 @@ describe("a webhook with a Job", () => {
     const [delivery] = await activityOf(api, id);
     const replayed = await api.post(`${WEBHOOKS}/${id}/replay/${delivery?.id}`).expect(200);
     expect(replayed.body).toMatchObject({ status: 0, error: expect.stringContaining("exit code 1") });
+  });
+
+  it("whose user cancels it is not run again, and that counts as nobody's failure", async () => {
+    const { api, hub } = await startTestHub({ jobs: "process" });
+    const started = join(temporaryFolder(), "started");
+    const source = await run(api, `[ "$WEBHOOK_ID" ] || exit 0; touch ${started}; sleep 100`);
+    const id = await addWebhook(api, { jobSourceId: source.id });
+    await publish(api, "repo:update");
+    while (!existsSync(started)) await api.get("/health");
+    const [job] = (await api.get("/api/jobs/me?stage=RUNNING").expect(200)).body;
+    await api.post(`/api/jobs/me/${job.id}/cancel`).expect(200);
+    await hub.idle();
+    const [delivery] = await activityOf(api, id);
+    expect(delivery).toMatchObject({
+      state: "failed",
+      attempts: [{ job: job.id, error: `Job ${job.id} did not complete (CANCELED): it was canceled` }],
+    });
+    expect(delivery).not.toHaveProperty("nextAttemptAt");
+    expect((await api.get(`${WEBHOOKS}/${id}`)).body.webhook.failures).toBe(0);
   });
 
   it("does not wait for a Job that takes long, when it is replayed", async () => {

@@ -1,5 +1,9 @@
+import { once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "@jest/globals";
 import { createSilentLogger } from "../../src/logger.ts";
+import { onCleanup } from "../support/cleanup.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
 import { activityOf, addWebhook, publish, startTestHub, type TestHub, WEBHOOKS } from "../support/hub.ts";
 import { type Behaviour, startTarget } from "../support/target.ts";
@@ -122,6 +126,31 @@ describe("suspension", () => {
     await pass(test, clock, 2 * HOUR);
     expect((await activityOf(api, id))[0]?.state).toBe("succeeded");
     expect(await shown()).toMatchObject({ disabled: false, failures: 0 });
+  });
+
+  it("counts no failures that came before a success, whichever attempt began first", async () => {
+    const held: ServerResponse[] = [];
+    const target = createServer((request, response) => {
+      request.resume();
+      held.push(response);
+      target.emit("taken");
+    }).listen(0, "127.0.0.1");
+    await once(target, "listening");
+    onCleanup(() => void target.close());
+    const { api, hub } = await startTestHub({ scheduleMs: [] });
+    const id = await addWebhook(api, { url: `http://127.0.0.1:${(target.address() as AddressInfo).port}/` });
+    const failures = async () => (await api.get(`${WEBHOOKS}/${id}`)).body.webhook.failures;
+    for (let n = 0; n < 2; n++) {
+      const taken = once(target, "taken");
+      await publish(api, "repo:update");
+      await taken;
+    }
+    held[1]?.writeHead(500).end();
+    while ((await activityOf(api, id, "?state=failed")).length === 0);
+    expect(await failures()).toBe(1);
+    held[0]?.end();
+    await hub.idle();
+    expect(await failures()).toBe(0);
   });
 
   it("starts counting anew with every success and every new url", async () => {
