@@ -85,13 +85,8 @@ export function openDatabase(file: string): Database {
   }
 }
 
-/** @throws StartError when the file is none, or cannot be made or written */
+/** @throws StartError when it cannot be made or written */
 function makeFile(file: string, folder: string): void {
-  const inTheWay = fileAbove(folder);
-  if (inTheWay !== undefined)
-    throw new StartError(`the database ${file} cannot be opened for writing`, [
-      `${inTheWay} is a file: move it away, or name a folder with DATA_DIR`,
-    ]);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const found = statSync(file, { throwIfNoEntry: false });
@@ -100,19 +95,18 @@ function makeFile(file: string, folder: string): void {
     else closeSync(openSync(file, "a", 0o600));
     chmodSync(file, 0o600);
   } catch (error) {
-    throw new StartError(`the database ${file} cannot be opened for writing`, [
-      `${toError(error).message}: make the folder ${folder} writable for this user, or name another one with DATA_DIR`,
-    ]);
+    const { message } = toError(error);
+    const mend = /^(EEXIST|ENOTDIR)/.test(message)
+      ? `${fileInTheWay(folder)} is a file: move it away, or name a folder with DATA_DIR`
+      : `${message}: make the folder ${folder} writable for this user, or name another one with DATA_DIR`;
+    throw new StartError(`the database ${file} cannot be opened for writing`, [mend]);
   }
 }
 
-/** The file that stands where this path needs a folder. */
-function fileAbove(folder: string): string | undefined {
-  for (let path = folder; ; path = dirname(path)) {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found) return found.isDirectory() ? undefined : path;
-    if (path === dirname(path)) return undefined;
-  }
+/** What stands where this path needs a folder. */
+function fileInTheWay(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found || path === dirname(path) ? path : fileInTheWay(dirname(path));
 }
 
 function wrap(driver: DatabaseSync, file: string): Database {

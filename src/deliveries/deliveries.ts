@@ -111,7 +111,8 @@ export class Deliveries {
 
   /**
    * Takes a delivery in. Resolves when it is on the disk.
-   * @throws HttpError 503 `backlog_full` or `storage_unavailable`, 413 `payload_too_large`: nothing was taken
+   * @throws HttpError 503 `backlog_full` or `storage_unavailable`, 413 `payload_too_large`: nothing was taken. But where
+   * it was the wait for the disk that failed, it was, and may run; sent again with its key, it is known.
    */
   accept(delivery: NewDelivery): Promise<Accepted> {
     if (this.#closing !== undefined) return Promise.reject(closed());
