@@ -1,4 +1,15 @@
-import { chmodSync, closeSync, fdatasync, fdatasyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  fdatasync,
+  fdatasyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { StartError, toError } from "../errors.ts";
@@ -54,15 +65,7 @@ const CHECKPOINT_PAGES = 16_000;
  */
 export function openDatabase(file: string): Database {
   const folder = dirname(file);
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    closeSync(openSync(file, "a", 0o600));
-    chmodSync(file, 0o600);
-  } catch (error) {
-    throw new StartError(`the database ${file} cannot be opened for writing`, [
-      `${toError(error).message}: make the folder ${folder} writable for this user, or name another one with DATA_DIR`,
-    ]);
-  }
+  makeFile(file, folder);
   let driver: DatabaseSync | undefined;
   try {
     driver = new DatabaseSync(file, { timeout: 0 });
@@ -82,11 +85,52 @@ export function openDatabase(file: string): Database {
   }
 }
 
+/** @throws StartError when it cannot be made or written */
+function makeFile(file: string, folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const found = statSync(file, { throwIfNoEntry: false });
+    // What is there is not opened: the close would end the locks that this process itself may have on it.
+    if (found?.isFile()) accessSync(file, constants.R_OK | constants.W_OK);
+    else closeSync(openSync(file, "a", 0o600));
+    chmodSync(file, 0o600);
+  } catch (error) {
+    const { message } = toError(error);
+    const mend = /^(EEXIST|ENOTDIR)/.test(message)
+      ? `${fileInTheWay(folder)} is a file: move it away, or name a folder with DATA_DIR`
+      : `${message}: make the folder ${folder} writable for this user, or name another one with DATA_DIR`;
+    throw new StartError(`the database ${file} cannot be opened for writing`, [mend]);
+  }
+}
+
+/** What stands where this path needs a folder. */
+function fileInTheWay(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found || path === dirname(path) ? path : fileInTheWay(dirname(path));
+}
+
 function wrap(driver: DatabaseSync, file: string): Database {
   const begin = driver.prepare("BEGIN IMMEDIATE");
   const commit = driver.prepare("COMMIT");
-  // SQLite keeps this file as long as the database is open; its locks are on the other one, where a second descriptor would end them.
-  const log = openSync(`${file}-wal`, "r+");
+  const checkpoint = driver.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
+  // SQLite has its log beside the file itself, also where that was named by a link.
+  const logFile = `${realpathSync(file)}-wal`;
+  // SQLite keeps this one as long as the database is open; its locks are on the other, where a second descriptor would end them.
+  const log = openSync(logFile, "r+");
+  let gap = false;
+  /**
+   * After a wait that failed, the system may have forgotten what it did not write, so that no later wait tells of it;
+   * and what follows a gap in the log is lost with it. So all of the log is brought into the main file, and begun anew.
+   */
+  const closeGap = () => {
+    if (!gap) return;
+    if (checkpoint.get()?.busy !== 0) throw notOnDisk(new Error("the log cannot be brought into the main file"));
+    gap = false;
+  };
+  const failedWait = (error: unknown) => {
+    gap = true;
+    return notOnDisk(toError(error));
+  };
   const database: Database = {
     file,
     prepare: (sql) => wrapStatement(driver.prepare(sql)),
@@ -105,13 +149,15 @@ function wrap(driver: DatabaseSync, file: string): Database {
     },
     toDisk: () =>
       new Promise((resolve, reject) => {
-        fdatasync(log, (error) => (error ? reject(notOnDisk(error)) : resolve()));
+        closeGap();
+        fdatasync(log, (error) => (error ? reject(failedWait(error)) : resolve()));
       }),
     toDiskNow() {
+      closeGap();
       try {
         fdatasyncSync(log);
       } catch (error) {
-        throw notOnDisk(toError(error));
+        throw failedWait(error);
       }
     },
     savepoint(work) {
@@ -126,7 +172,7 @@ function wrap(driver: DatabaseSync, file: string): Database {
       }
     },
     migrate: (owner, steps) => migrate(database, owner, steps),
-    sizeOnDisk: () => sizeOf(file) + sizeOf(`${file}-wal`),
+    sizeOnDisk: () => sizeOf(file) + sizeOf(logFile),
     close() {
       if (!driver.isOpen) return;
       closeSync(log);
@@ -196,7 +242,8 @@ export function openingError(error: unknown, file: string, folder = dirname(file
     return new StartError(`the folder ${folder} is in use: another process has ${file} open`, [
       "stop the other hubhook first, or give this one a folder of its own with DATA_DIR",
     ]);
-  if (!isStorageError(error)) return toError(error);
+  const ofTheSystem = error instanceof Error && "syscall" in error;
+  if (!isStorageError(error) && !ofTheSystem) return toError(error);
   const why = toError(error).message;
   if (code !== undefined && NOT_A_DATABASE.includes(code))
     return new StartError(`the database ${file} is damaged (${why})`, [

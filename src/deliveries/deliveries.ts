@@ -19,7 +19,7 @@ import { Intake, type Taken } from "./intake.ts";
 import { Ledger } from "./ledger.ts";
 import { Retention } from "./retention.ts";
 import { type Candidate, Runs } from "./runs.ts";
-import { type DeliveryPage, Search } from "./search.ts";
+import { type DeliveryPage, type FoundRow, Search } from "./search.ts";
 import { DEFAULT_SETTINGS, type DeliveriesSettings } from "./settings.ts";
 import { Writer } from "./writer.ts";
 
@@ -101,7 +101,7 @@ export class Deliveries {
 
   /** Begins to dispatch. */
   start(): void {
-    this.#dispatcher.start();
+    if (this.#closing === undefined) this.#dispatcher.start();
   }
 
   /** Begins no further attempt until `start()`; those that run go on, and deliveries are accepted as before. */
@@ -111,7 +111,8 @@ export class Deliveries {
 
   /**
    * Takes a delivery in. Resolves when it is on the disk.
-   * @throws HttpError 503 `backlog_full` or `storage_unavailable`, 413 `payload_too_large`: nothing was taken
+   * @throws HttpError 503 `backlog_full` or `storage_unavailable`, 413 `payload_too_large`: nothing was taken. But where
+   * it was the wait for the disk that failed, it was, and may run; sent again with its key, it is known.
    */
   accept(delivery: NewDelivery): Promise<Accepted> {
     if (this.#closing !== undefined) return Promise.reject(closed());
@@ -155,7 +156,6 @@ export class Deliveries {
     deliveries: readonly NewDelivery[] | (() => readonly NewDelivery[]),
     within?: (database: Database) => void,
   ): Promise<Accepted[]> {
-    if (this.#closing !== undefined) throw closed();
     let accepted: Accepted[] = [];
     await this.#write(
       () => {
@@ -201,7 +201,6 @@ export class Deliveries {
    * @throws HttpError 404 `delivery_unknown`, 503 as `accept`
    */
   async replay(id: string): Promise<{ id: string; replayOf: string }> {
-    if (this.#closing !== undefined) throw closed();
     const source = textToId(id);
     const [taken] = source === undefined ? [] : await this.#replay([source]);
     if (!taken) throw new HttpError(404, `there is no delivery ${id}`, { code: "delivery_unknown" });
@@ -218,7 +217,6 @@ export class Deliveries {
     let replayed = 0;
     if (dryRun) return { count, replayed };
     for await (const rows of this.#search.steps(filter, STEP)) {
-      if (this.#closing !== undefined) throw closed();
       replayed += (await this.#replay(rows.map(({ id }) => id))).length;
     }
     return { count, replayed };
@@ -239,26 +237,31 @@ export class Deliveries {
    * @returns how many were cancelled at once
    */
   async cancel(filter: Omit<DeliveryFilter, "state">): Promise<number> {
+    if (this.#closing !== undefined) throw closed();
+    const { lastId } = this.#ledger.counts;
     let cancelled = 0;
-    // Before and after: what runs may be back among the pending ones by then, and the other way round.
-    await this.#giveUp(filter);
-    for await (const rows of this.#search.steps({ ...filter, state: "pending" }, STEP)) {
-      const changed = await this.#write(
-        () => rows.filter((row) => this.#cancelOne(row.id)),
-        (gone) => {
-          for (const row of gone)
-            this.#tell(() => this.#change(idToText(row.id), row.receiver, "cancelled", row.attempts));
-        },
-      );
-      cancelled += changed.length;
+    // Whatever runs while the others are cancelled may be back among the pending ones after that: until none is left.
+    for (let more = true; more; ) {
+      more = false;
+      for await (const rows of this.#search.steps({ ...filter, state: "running" }, STEP, lastId))
+        this.#dispatcher.giveUp(rows.map((row) => row.id));
+      for await (const rows of this.#search.steps({ ...filter, state: "pending" }, STEP, lastId)) {
+        more = true;
+        cancelled += await this.#cancelAll(rows);
+      }
     }
-    await this.#giveUp(filter);
     return cancelled;
   }
 
-  async #giveUp(filter: DeliveryFilter): Promise<void> {
-    for await (const rows of this.#search.steps({ ...filter, state: "running" }, STEP))
-      this.#dispatcher.giveUp(rows.map((row) => row.id));
+  async #cancelAll(rows: FoundRow[]): Promise<number> {
+    const changed = await this.#write(
+      () => rows.filter((row) => this.#cancelOne(row.id)),
+      (gone) => {
+        for (const row of gone)
+          this.#tell(() => this.#change(idToText(row.id), row.receiver, "cancelled", row.attempts));
+      },
+    );
+    return changed.length;
   }
 
   /** Hears every change of state until the function returned is called. What a listener throws is reported and ignored. */
@@ -308,19 +311,23 @@ export class Deliveries {
   async #close(graceMs: number): Promise<void> {
     this.#dispatcher.hold();
     this.#retention.stop();
-    if (graceMs > 0) {
-      let cancelTimer = () => {};
-      const graceOver = new Promise<void>((resolve) => {
-        cancelTimer = this.#ledger.wall.setTimer(resolve, graceMs);
-      });
-      await Promise.race([this.idle(), graceOver]);
-      cancelTimer();
-    }
+    // Without any grace not at once either: a listener or a handler may be asking for it, in the middle of what ends here.
+    await (graceMs > 0 ? this.#idleWithin(graceMs) : undefined);
     this.#dispatcher.interrupt();
     const lost = this.#writer.close();
     if (lost > 0)
       this.#onProblem(`the end of ${lost} attempts could not be written: those deliveries run again at the next start`);
     if (this.#ownsDatabase) this.#database.close();
+    this.#turnOver();
+  }
+
+  async #idleWithin(ms: number): Promise<void> {
+    let cancelTimer = () => {};
+    const over = new Promise<void>((resolve) => {
+      cancelTimer = this.#ledger.wall.setTimer(resolve, ms);
+    });
+    await Promise.race([this.idle(), over]);
+    cancelTimer();
   }
 
   get #quiet(): boolean {
@@ -335,6 +342,7 @@ export class Deliveries {
   }
 
   async #write<T>(work: () => T, done?: (result: T) => void): Promise<T> {
+    if (this.#closing !== undefined) throw closed();
     try {
       return await this.#writer.write(work, done);
     } catch (error) {
@@ -397,7 +405,8 @@ export class Deliveries {
 
 function unavailable(error: Error): Error {
   if (!isStorageError(error)) return error;
-  return new HttpError(503, "deliveries cannot be stored at the moment: try again later", {
+  const message = "the disk here is full or cannot be written, so nothing was taken: try again later";
+  return new HttpError(503, message, {
     code: "storage_unavailable",
     headers: { "Retry-After": "30" },
     cause: error,

@@ -44,6 +44,8 @@ export class Dispatcher {
   #looked = 0;
   readonly #open = new OpenRuns();
   #claims: Run[] = [];
+  /** Those that something due was looked for in this transaction. */
+  #asked = new Set<number>();
   #dispatching = false;
   #freshFirst = false;
   #cancelTimer: (() => void) | undefined;
@@ -53,8 +55,9 @@ export class Dispatcher {
     this.#parts = parts;
     const { settings, ledger, runs } = parts;
     this.#lanes = new Lanes((receiver) => {
-      const limit = settings.perReceiver(ledger.receivers.nameOf(receiver));
-      return Math.max(1, Math.min(limit ?? settings.concurrency, settings.concurrency));
+      const name = ledger.receivers.nameOf(receiver);
+      const limit = settings.perReceiver(name) ?? settings.concurrency;
+      return { name, limit: Math.max(1, Math.min(limit, settings.concurrency)) };
     });
     this.#lookedTo = ledger.counts.seenTo;
     for (const { receiver, due } of runs.receiversDue()) this.#lanes.expect(receiver, due);
@@ -146,6 +149,7 @@ export class Dispatcher {
   claimed(): () => void {
     const claims = this.#claims;
     this.#claims = [];
+    this.#asked.clear();
     for (const run of claims) this.#open.add(run);
     this.#sleep();
     return () => this.#begin(claims);
@@ -156,12 +160,16 @@ export class Dispatcher {
     const claims = this.#claims;
     this.#claims = [];
     this.forgetHeld();
-    const now = this.#parts.ledger.schedule.now();
+    const { schedule, receivers } = this.#parts.ledger;
+    const now = schedule.now();
     for (const { lane } of claims) {
       this.#leave(lane, now);
       this.#lanes.freed(lane, now);
-      this.#lanes.expect(lane.receiver, now);
     }
+    this.#lanes.keepOnly((receiver) => receivers.has(receiver));
+    // What was found of them is no longer so.
+    for (const receiver of this.#asked) if (receivers.has(receiver)) this.#lanes.expect(receiver, now);
+    this.#asked.clear();
   }
 
   get #free(): number {
@@ -174,6 +182,7 @@ export class Dispatcher {
     for (let ready = this.#lanes.ready(now); ready.size > 0 && this.#free > 0; ready = this.#lanes.ready(now)) {
       const share = Math.ceil(this.#free / ready.size);
       for (const lane of ready) {
+        this.#asked.add(lane.receiver);
         const want = Math.min(share, this.#free, lane.limit - lane.running);
         if (this.#free <= 0) break;
         if (want <= 0) {
@@ -265,13 +274,12 @@ export class Dispatcher {
   }
 
   #enter(lane: Lane): number {
-    const { settings, ledger } = this.#parts;
-    return settings.gate?.enter(ledger.receivers.nameOf(lane.receiver)) ?? 0;
+    return this.#parts.settings.gate?.enter(lane.name) ?? 0;
   }
 
   #leave(lane: Lane, now: number): void {
     const { settings, ledger } = this.#parts;
-    const next = settings.gate?.leave(ledger.receivers.nameOf(lane.receiver));
+    const next = settings.gate?.leave(lane.name);
     const receiver = next === undefined ? undefined : ledger.receivers.find(next);
     if (receiver !== undefined) this.#lanes.expect(receiver, now);
   }

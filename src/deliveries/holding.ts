@@ -10,10 +10,10 @@ const MAX_RECEIVERS = 1_024;
 const MAX_PASSED = 65_536;
 
 interface Held {
-  candidate: Candidate;
+  /** Undefined once it was taken: it may be long until the front, and a payload may be large. */
+  candidate: Candidate | undefined;
   /** How many deliveries had been looked at when this one was. */
   looked: number;
-  taken: boolean;
 }
 
 /** Fresh deliveries that wait in memory for a place, in order of arrival. */
@@ -51,7 +51,7 @@ export class Holding {
       row = new Queue();
       this.#ofReceiver.set(receiver, row);
     }
-    const held = { candidate, looked, taken: false };
+    const held = { candidate, looked };
     row.push(held);
     this.#inOrder.push(held);
     this.#size++;
@@ -63,21 +63,22 @@ export class Holding {
   take(receiver: number): Candidate | undefined {
     const row = this.#ofReceiver.get(receiver);
     const held = row?.shift();
-    if (!row || !held) return undefined;
+    const candidate = held?.candidate;
+    if (!row || !candidate) return undefined;
     if (row.empty || this.#ofReceiver.size > 1) {
       this.#ofReceiver.delete(receiver);
       if (!row.empty) this.#ofReceiver.set(receiver, row);
     }
-    held.taken = true;
+    held.candidate = undefined;
     this.#size--;
-    this.#characters -= held.candidate.payload.length;
-    return held.candidate;
+    this.#characters -= candidate.payload.length;
+    return candidate;
   }
 
   /** Lets go of the oldest of all, if too many others were looked at since. */
   takeOverdue(looked: number): Candidate | undefined {
     const first = this.#oldest();
-    return first && looked - first.looked > MAX_PASSED ? this.take(first.candidate.receiver) : undefined;
+    return first?.candidate && looked - first.looked > MAX_PASSED ? this.take(first.candidate.receiver) : undefined;
   }
 
   clear(): void {
@@ -88,7 +89,7 @@ export class Holding {
   }
 
   #oldest(): Held | undefined {
-    while (this.#inOrder.first?.taken) this.#inOrder.shift();
+    while (this.#inOrder.first && !this.#inOrder.first.candidate) this.#inOrder.shift();
     return this.#inOrder.first;
   }
 }

@@ -1,6 +1,7 @@
 /** One receiver, as the dispatcher sees it. */
 export interface Lane {
   receiver: number;
+  name: string;
   limit: number;
   running: number;
   /** When its next waiting delivery is due; a guess may be too early, never too late. */
@@ -12,19 +13,19 @@ export interface Lane {
  * the others stand in a heap by time, so that thousands of them cost nothing until then.
  */
 export class Lanes {
-  readonly #limitOf: (receiver: number) => number;
+  readonly #describe: (receiver: number) => Pick<Lane, "name" | "limit">;
   readonly #lanes = new Map<number, Lane>();
   readonly #ready = new Set<Lane>();
   readonly #later: { due: number; lane: Lane }[] = [];
 
-  constructor(limitOf: (receiver: number) => number) {
-    this.#limitOf = limitOf;
+  constructor(describe: (receiver: number) => Pick<Lane, "name" | "limit">) {
+    this.#describe = describe;
   }
 
   get(receiver: number): Lane {
     let lane = this.#lanes.get(receiver);
     if (!lane) {
-      lane = { receiver, limit: this.#limitOf(receiver), running: 0, nextDue: Number.POSITIVE_INFINITY };
+      lane = { receiver, ...this.#describe(receiver), running: 0, nextDue: Number.POSITIVE_INFINITY };
       this.#lanes.set(receiver, lane);
     }
     return lane;
@@ -51,6 +52,12 @@ export class Lanes {
     lane.running--;
     if (lane.nextDue <= now) this.#ready.add(lane);
     else this.#forgetIfIdle(lane);
+  }
+
+  /** Lets go of receivers that are none any more: their numbers may become those of others. */
+  keepOnly(isThere: (receiver: number) => boolean): void {
+    for (const lane of this.#lanes.values())
+      if (!isThere(lane.receiver)) this.reschedule(lane, Number.POSITIVE_INFINITY);
   }
 
   /** The receivers with something due and a place of their own free. */

@@ -37,9 +37,15 @@ export class Receivers {
   nameOf(number: number): string {
     const known = this.#names.get(number);
     if (known !== undefined) return known;
-    const name = this.#name.get<{ name: string }>(number)?.name ?? String(number);
+    const name = this.#name.get<{ name: string }>(number)?.name;
+    if (name === undefined) throw new Error(`there is no receiver ${number}`);
     this.#remember(name, number);
     return name;
+  }
+
+  /** Not any more, where it was given in a transaction that was rolled back. */
+  has(number: number): boolean {
+    return this.#names.has(number) || this.#name.get(number) !== undefined;
   }
 
   mark(): () => void {

@@ -78,7 +78,7 @@ export class Runs {
       `${CANDIDATE} NOT INDEXED ${CONTENT} WHERE d.id > ? AND d.state = 0 ORDER BY d.id LIMIT ?`,
     );
     this.#oldestFresh = database.prepare(
-      "SELECT created FROM deliveries NOT INDEXED WHERE id > ? AND state = 0 ORDER BY id LIMIT 1",
+      "SELECT id, created FROM deliveries NOT INDEXED WHERE id > ? AND state = 0 ORDER BY id LIMIT 1",
     );
     this.#pending = database.prepare(
       "SELECT id, receiver, serial, state, due, bytes FROM deliveries WHERE id = ? AND state IN (0, 2)",
@@ -123,7 +123,9 @@ export class Runs {
 
   /** When the first fresh delivery after `id` arrived, by the wall clock. */
   oldestFresh(id: number): number | undefined {
-    return this.#oldestFresh.get<{ created: number }>(id)?.created;
+    let row = this.#oldestFresh.get<{ id: number; created: number }>(id);
+    while (row && this.#ledger.marks.has(row.id)) row = this.#oldestFresh.get(row.id);
+    return row?.created;
   }
 
   /** Every receiver that has a delivery with a due time. Costs by the number of receivers, not of deliveries. */

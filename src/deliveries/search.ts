@@ -96,20 +96,21 @@ export class Search {
       throw new HttpError(400, "this cursor was given by no list: leave it out to begin at the newest delivery", {
         code: "cursor_invalid",
       });
-    const found = new Map<number, FoundRow>();
+    const found = new Map<number, Delivery>();
     // Two parts may interleave by id, so each is asked for the whole page and one more.
     for (const segment of this.#segments(filter)) {
       let wanted = limit + 1;
       for await (const rows of this.#walk(segment, "DESC", before, () => wanted)) {
-        for (const row of rows) found.set(row.id, row);
+        // Now, while its mark still says what its row does not.
+        for (const row of rows) found.set(row.id, this.toDelivery(row));
         wanted -= rows.length;
         if (wanted <= 0) break;
       }
     }
-    const rows = [...found.values()].sort((a, b) => b.id - a.id);
-    const deliveries = rows.slice(0, limit).map((row) => this.toDelivery(row));
+    const newestFirst = [...found].sort(([a], [b]) => b - a).map(([, one]) => one);
+    const deliveries = newestFirst.slice(0, limit);
     const last = deliveries.at(-1);
-    return rows.length > limit && last ? { deliveries, next: last.id } : { deliveries };
+    return newestFirst.length > limit && last ? { deliveries, next: last.id } : { deliveries };
   }
 
   async count(filter: DeliveryFilter): Promise<number> {
@@ -125,9 +126,8 @@ export class Search {
     return count;
   }
 
-  /** All that match and had arrived when this began, the oldest first, in steps of at most `size`. */
-  async *steps(filter: DeliveryFilter, size: number): AsyncGenerator<FoundRow[]> {
-    const end = this.#ledger.counts.lastId;
+  /** All that match and had arrived when this began, or up to `end`; the oldest first, in steps of at most `size`. */
+  async *steps(filter: DeliveryFilter, size: number, end = this.#ledger.counts.lastId): AsyncGenerator<FoundRow[]> {
     for (const segment of this.#segments(filter))
       for await (const rows of this.#walk(segment, "ASC", 0, () => size)) {
         const old = rows.filter((row) => row.id <= end);

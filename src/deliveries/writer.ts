@@ -64,6 +64,11 @@ export class Writer {
   #syncing: Operation[] | undefined;
   /** Calls off the timer of what was committed and nobody waits for. */
   #cancelSync: (() => void) | undefined;
+  /** That timer has rung. */
+  #overdue = false;
+  /** How often something could not be written, and how often that had been when something awaited was committed last. */
+  #failures = 0;
+  #failuresBefore = 0;
 
   constructor(ledger: Ledger, dispatch: Dispatch, onProblem: (problem: string) => void, turnOver: () => void) {
     this.#ledger = ledger;
@@ -76,6 +81,7 @@ export class Writer {
 
   /** Nothing is to be written, and what was is on the disk. */
   get quiet(): boolean {
+    if (this.#closed) return true;
     return this.#queue.length === 0 && !this.#scheduled && !this.#syncing && !this.#cancelSync;
   }
 
@@ -84,6 +90,10 @@ export class Writer {
   }
 
   add(operation: Operation): void {
+    if (this.#closed) {
+      operation.failed(new Error(`${this.#ledger.database.file} is closed`));
+      return;
+    }
     this.#queue.push(operation);
     // Whoever waits for the disk waits for its turn there: until then more may come to share the commit.
     if (!this.#syncing || operation.keep) this.wake();
@@ -133,15 +143,16 @@ export class Writer {
   close(): number {
     if (this.#queue.length > 0) this.#flush();
     this.#closed = true;
-    this.#cancelRetry?.();
-    this.#cancelSync?.();
     const awaited = [...(this.#syncing ?? []), ...this.#awaited];
     try {
       this.#ledger.database.toDiskNow();
       for (const operation of awaited) operation.onDisk?.();
     } catch (error) {
       for (const operation of awaited) operation.failed(toError(error));
+      this.#broken(toError(error));
     }
+    this.#cancelRetry?.();
+    this.#cancelSync?.();
     return this.#queue.length;
   }
 
@@ -165,12 +176,16 @@ export class Writer {
       this.#rolledBack(batch, toError(error));
       return;
     }
-    this.#cancelSync ??= this.#clock.setTimer(() => void this.#toDisk(), ON_DISK_WITHIN_MS);
+    this.#cancelSync ??= this.#clock.setTimer(() => {
+      this.#overdue = true;
+      this.#toDiskSoon();
+    }, ON_DISK_WITHIN_MS);
     let awaited = false;
     for (const operation of batch) {
       operation.done();
       if (!operation.onDisk) continue;
       this.#awaited.push(operation);
+      this.#failuresBefore = this.#failures;
       awaited = true;
     }
     const begin = this.#dispatch.claimed();
@@ -181,14 +196,16 @@ export class Writer {
 
   #toDiskSoon(): void {
     // Where nothing goes on, nothing comes that would bring it to the disk along with it.
-    if (this.#awaited.length > 0 || (this.#cancelSync && this.#dispatch.quiet)) void this.#toDisk();
+    const atOnce = this.#awaited.length > 0 || this.#overdue || (this.#cancelSync && this.#dispatch.quiet);
+    if (atOnce) void this.#toDisk();
   }
 
   async #toDisk(): Promise<void> {
     if (this.#syncing || this.#closed) return;
     this.#cancelSync?.();
     this.#cancelSync = undefined;
-    const [awaited, begins] = [this.#awaited, this.#begins];
+    this.#overdue = false;
+    const [awaited, begins, failuresBefore] = [this.#awaited, this.#begins, this.#failuresBefore];
     [this.#awaited, this.#begins] = [[], []];
     this.#syncing = awaited;
     let problem: Error | undefined;
@@ -203,8 +220,8 @@ export class Writer {
       else operation.onDisk?.();
     }
     if (problem) this.#broken(problem);
-    // Recording what happened takes less room than what is asked for: it proves nothing.
-    else if (this.#problem && awaited.length > 0) this.#mended();
+    // Recording what happened takes less room than what is asked for: it proves nothing. Nor does what came before.
+    else if (this.#problem && awaited.length > 0 && failuresBefore === this.#failures) this.#mended();
     for (const begin of begins) setImmediate(begin);
     if (this.#queue.length > 0) this.wake();
     this.#toDiskSoon();
@@ -227,6 +244,7 @@ export class Writer {
   }
 
   #broken(error: Error): void {
+    this.#failures++;
     if (!this.#problem) {
       const problem = `${this.#ledger.database.file} cannot be written: ${error.message}`;
       this.#problem = { problem, since: new Date(this.#clock.now()) };

@@ -1,6 +1,8 @@
+import { closeSync, existsSync, openSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { type Database, openDatabase } from "../../src/deliveries/database.ts";
+import { onCleanup } from "../support/cleanup.ts";
 import { delivery, type Gate, gate, openTest, temporaryFolder, turn, until } from "../support/deliveries.ts";
 
 /** An inbox on a disk that takes as long as the test wants, or fails. */
@@ -113,5 +115,185 @@ describe("the wait for the disk", () => {
     expect(answered).toEqual(["a", "b"]);
     waits[0]?.open();
     expect(await (await reopen()).count()).toBe(2);
+  });
+
+  it("that lasts longer than what nobody waits for may take is followed by the next at once", async () => {
+    const running: Gate[] = [];
+    const { inbox, clock, waits, accept, reopen } = slowDisk({
+      attempt: () => {
+        const one = gate();
+        running.push(one);
+        return one.promise;
+      },
+    });
+    const accepted = Promise.all(["a", "b"].map(accept));
+    await until(() => waits.length === 1);
+    waits[0]?.open();
+    const [first] = await accepted;
+    await until(() => running.length === 2);
+    const third = accept("c");
+    await until(() => waits.length === 2);
+    running[0]?.open();
+    await until(() => inbox.get(first?.id ?? "")?.state === "succeeded");
+    clock.advance(100);
+    waits[1]?.open();
+    await third;
+    await until(() => waits.length === 3);
+    await reopen();
+  });
+
+  it("keeps nobody waiting who waits for quiet while all is closed", async () => {
+    const { inbox, waits, accept } = slowDisk({ held: true });
+    const accepted = accept("a");
+    await until(() => waits.length === 1);
+    const before = inbox.idle();
+    const closed = Promise.all([inbox.close(), inbox.close(1_000)]);
+    await Promise.all([before, closed, accepted, inbox.idle()]);
+    inbox.start();
+    await inbox.idle();
+    await expect(inbox.cancel({})).rejects.toMatchObject({ code: "stopping" });
+  });
+
+  it("lets nothing slip through a cancel that comes back to the schedule meanwhile", async () => {
+    const running: Gate[] = [];
+    const { inbox, clock, waits, accept } = slowDisk({
+      settings: { concurrency: 1, scheduleMs: [1_000, 60_000] },
+      attempt: ({ payload, attempt }) => {
+        if (payload.startsWith("again") && attempt === 1) throw new Error("not yet");
+        const one = gate();
+        running.push(one);
+        return one.promise;
+      },
+    });
+    let open = 0;
+    const disk = async (done: () => boolean) => {
+      while (!done()) {
+        await until(() => waits.length > open || done());
+        if (waits.length > open) waits[open++]?.open();
+      }
+    };
+    const settled = async <T>(promise: Promise<T>): Promise<T> => {
+      let done = false;
+      const mark = promise.finally(() => {
+        done = true;
+      });
+      await disk(() => done);
+      return mark;
+    };
+    await settled(Promise.all(["again", "again too"].map(accept)));
+    await disk(() => inbox.stats().pending === 2 && inbox.stats().running === 0);
+    inbox.hold();
+    await settled(accept("fresh"));
+    const cancelled = inbox.cancel({});
+    await until(() => inbox.stats().cancelled === 1);
+    // While this is on its way to the disk, one that waited begins, and fails while the other is on its way.
+    clock.advance(1_000);
+    inbox.start();
+    await until(() => running.length === 1);
+    await disk(() => inbox.stats().cancelled === 2);
+    running[0]?.fail(new Error("no"));
+    await until(() => inbox.stats().running === 0);
+    expect(await settled(cancelled)).toBe(3);
+    await settled(inbox.idle());
+    expect(inbox.stats()).toMatchObject({ pending: 0, running: 0, cancelled: 3 });
+  });
+
+  it("that fails is made good by bringing all of the log into the main file", async () => {
+    const fds = () => readdirSync("/proc/self/fd");
+    if (!existsSync("/proc/self/fd")) return; // Only there a test can break a descriptor that it was not given.
+    const file = join(temporaryFolder(), "inbox.sqlite");
+    const database = openDatabase(file);
+    onCleanup(() => database.close());
+    const log = Math.max(...fds().map((fd) => (linkOf(fd) === `${file}-wal` ? Number(fd) : -1)));
+    database.exec("CREATE TABLE t (a)");
+    await database.toDisk();
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+
+    closeSync(log);
+    await expect(database.toDisk()).rejects.toMatchObject({ errcode: 10 });
+    expect(openSync(`${file}-wal`, "r+")).toBe(log);
+    await database.toDisk();
+    expect(statSync(`${file}-wal`).size).toBe(0);
+    database.exec("INSERT INTO t VALUES (1)");
+    await database.toDisk();
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+  });
+});
+
+function linkOf(fd: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return undefined; // The one that the folder itself was read with.
+  }
+}
+
+describe("a commit that fails", () => {
+  /** Commits fail as on a full disk while `full` is true. */
+  function fullAtCommit(options: Parameters<typeof openTest>[0] = {}) {
+    const real = openDatabase(join(temporaryFolder(), "inbox.sqlite"));
+    const disk = { full: false };
+    const database: Database = {
+      ...real,
+      transaction: (work) =>
+        real.transaction(() => {
+          const result = work();
+          if (disk.full) throw Object.assign(new Error("database or disk is full"), { errcode: 13 });
+          return result;
+        }),
+    };
+    return { ...openTest({ database, ...options }), disk };
+  }
+
+  it("leaves the schedule as it was, also of what it would have cancelled", async () => {
+    let works = false;
+    const { inbox, clock, disk, ran } = fullAtCommit({
+      settings: { scheduleMs: [1_000] },
+      attempt: () => {
+        if (!works) throw new Error("not yet");
+      },
+    });
+    await inbox.accept(delivery("a"));
+    await inbox.idle();
+    works = true;
+    inbox.hold();
+    clock.advance(1_000);
+    const cancelled = inbox.cancel({});
+    disk.full = true;
+    inbox.start();
+    await expect(cancelled).rejects.toMatchObject({ code: "storage_unavailable" });
+    disk.full = false;
+    clock.advance(1_000);
+    await inbox.idle();
+    expect(ran).toEqual(["a#1", "a#2"]);
+    expect(inbox.stats()).toMatchObject({ succeeded: 1, pending: 0 });
+  });
+
+  it("tells the gate the name of a receiver that was new", async () => {
+    const inside: string[] = [];
+    const left: string[] = [];
+    const { inbox, clock, disk, ran } = fullAtCommit({
+      settings: {
+        gate: {
+          enter: (receiver) => {
+            inside.push(receiver);
+            return 0;
+          },
+          leave: (receiver) => {
+            left.push(receiver);
+            return undefined;
+          },
+        },
+      },
+    });
+    disk.full = true;
+    await expect(inbox.accept(delivery("a", { receiver: "first" }))).rejects.toMatchObject({ status: 503 });
+    disk.full = false;
+    clock.advance(1_000);
+    await inbox.accept(delivery("b", { receiver: "second" }));
+    await inbox.idle();
+    expect(inside).toEqual(["first", "second"]);
+    expect(left).toEqual(inside);
+    expect(ran).toEqual(["b#1"]);
   });
 });

@@ -1,9 +1,11 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { openDatabase } from "../../src/deliveries/database.ts";
 import { type Deliveries, openDeliveries } from "../../src/deliveries/deliveries.ts";
 import { HttpError } from "../../src/errors.ts";
+import { onCleanup } from "../support/cleanup.ts";
 import { delivery, gate, openTest, temporaryFolder, until } from "../support/deliveries.ts";
 
 const DAY = 24 * 3_600_000;
@@ -375,12 +377,33 @@ describe("opening", () => {
     expect(readFileSync(file, "utf8")).toContain("my shopping list");
   });
 
-  it("says when the folder cannot be made", () => {
+  it("says when a file stands where the folder should be", () => {
+    const data = join(temporaryFolder(), "data");
+    writeFileSync(data, "");
+    for (const folder of [data, join(data, "deeper")])
+      expect(() => openDatabase(join(folder, "inbox.sqlite"))).toThrow(
+        `${data} is a file: move it away, or name a folder with DATA_DIR`,
+      );
+  });
+
+  it("stays with its first owner when the same process opens it again", () => {
+    const file = join(temporaryFolder(), "inbox.sqlite");
+    const database = openDatabase(file);
+    onCleanup(() => database.close());
+    expect(() => openDatabase(file)).toThrow("is in use");
+    const another = "new (require('node:sqlite').DatabaseSync)(process.argv[1]).exec('BEGIN EXCLUSIVE')";
+    const { stderr } = spawnSync(process.execPath, ["-e", another, file], { encoding: "utf8" });
+    expect(stderr).toContain("database is locked");
+  });
+
+  it("follows a link to the file", async () => {
     const folder = temporaryFolder();
-    writeFileSync(join(folder, "data"), "");
-    expect(() => openDeliveries({ file: join(folder, "data", "inbox.sqlite"), attempt: () => undefined })).toThrow(
-      /cannot be opened for writing[\s\S]*DATA_DIR/,
-    );
+    symlinkSync(join(folder, "real.sqlite"), join(folder, "inbox.sqlite"));
+    const { inbox } = openTest({ file: join(folder, "inbox.sqlite") });
+    await inbox.accept(delivery("a"));
+    await inbox.idle();
+    expect(inbox.stats()).toMatchObject({ succeeded: 1, bytesOnDisk: expect.any(Number) });
+    expect(inbox.stats().bytesOnDisk).toBeGreaterThan(statSync(join(folder, "real.sqlite")).size);
   });
 
   it("leaves the permissions of a folder that was there", () => {

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import fc from "fast-check";
-import { openDatabase } from "../../src/deliveries/database.ts";
+import { type Database, openDatabase } from "../../src/deliveries/database.ts";
+import type { Deliveries } from "../../src/deliveries/deliveries.ts";
 import { HttpError, PermanentError } from "../../src/errors.ts";
 import { checkFile, delivery, openTest, pass, temporaryFolder } from "../support/deliveries.ts";
 
@@ -28,14 +29,38 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("cancel" as const), receiver }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("restart" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("full" as const), receiver, key }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("uncommitted" as const, "unsynced" as const), receiver }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("hold" as const, "start" as const) }) },
 );
+
+/** A file whose commits, or whose waits for the disk, fail while `disk.fails` says so. */
+function openFaulty() {
+  const disk: { fails?: "uncommitted" | "unsynced" | undefined } = {};
+  const failure = () => Object.assign(new Error("disk I/O error"), { errcode: 10 });
+  const real = openDatabase(join(temporaryFolder(), "inbox.sqlite"));
+  const database: Database = {
+    ...real,
+    transaction: (work) =>
+      real.transaction(() => {
+        const result = work();
+        if (disk.fails === "uncommitted") throw failure();
+        return result;
+      }),
+    toDisk: () => (disk.fails === "unsynced" ? Promise.reject(failure()) : real.toDisk()),
+  };
+  return { database, disk };
+}
+
+async function known(inbox: Deliveries): Promise<{ total: number; newest: string }> {
+  const { deliveries } = await inbox.list({}, { limit: 1 });
+  return { total: await inbox.count(), newest: deliveries[0]?.id ?? "" };
+}
 
 describe("whatever happens in whatever order", () => {
   it("everything accepted ends, the counts are right and a serial key never runs twice at once", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-        const database = openDatabase(join(temporaryFolder(), "inbox.sqlite"));
+        const { database, disk } = openFaulty();
         const running = new Set<string>();
         const serialOf = new Map<string, string>();
         const test = openTest({
@@ -117,6 +142,16 @@ describe("whatever happens in whatever order", () => {
             const refused = inbox.accept(delivery("0 full", { receiver: one.receiver, key: one.key }));
             await expect(refused).rejects.toMatchObject({ status: 503 });
             database.exec("PRAGMA query_only = 0");
+          } else if (one.do === "uncommitted" || one.do === "unsynced") {
+            disk.fails = one.do;
+            const { total } = await known(inbox);
+            const refused = inbox.accept(delivery("0 failing", { receiver: one.receiver }));
+            await expect(refused).rejects.toMatchObject({ status: 503 });
+            disk.fails = undefined;
+            clock.advance(1_000);
+            const { total: now, newest } = await known(inbox);
+            expect(now).toBe(one.do === "unsynced" ? total + 1 : total);
+            if (one.do === "unsynced") ids.push(newest);
           } else if (one.do === "hold") inbox.hold();
           else inbox.start();
           checkFile(database);
