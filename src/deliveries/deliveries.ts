@@ -151,10 +151,12 @@ export class Deliveries {
    * Takes several deliveries in, all or none, in one transaction with what `within` writes to the same database.
    * Neighbours with the same payload and the same headers object share one copy.
    * @param within runs inside the transaction, before the deliveries; its throw takes back everything and is thrown on
+   * @param committed hears that it stays, before it is on the disk: the next transaction builds on it
    */
   async acceptAll(
     deliveries: readonly NewDelivery[] | (() => readonly NewDelivery[]),
     within?: (database: Database) => void,
+    committed?: () => void,
   ): Promise<Accepted[]> {
     let accepted: Accepted[] = [];
     await this.#write(
@@ -166,6 +168,7 @@ export class Deliveries {
       },
       (all) => {
         accepted = all.map((one) => this.#took(one));
+        committed?.();
       },
     );
     return accepted;

@@ -101,7 +101,7 @@ export class Writer {
 
   /**
    * Does `work` within a transaction of this turn; a throw takes back `work` alone. Resolves when it is on the disk.
-   * @param done hears of the result at once after the commit
+   * @param done hears of the result at once after the commit; what it throws rejects
    */
   write<T>(work: () => T, done: (result: T) => void = () => {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -115,7 +115,14 @@ export class Writer {
             outcome = { error };
           }
         },
-        done: () => ("error" in outcome ? reject(outcome.error) : done(outcome.result)),
+        done: () => {
+          try {
+            if ("error" in outcome) reject(outcome.error);
+            else done(outcome.result);
+          } catch (error) {
+            reject(error);
+          }
+        },
         onDisk: () => "result" in outcome && resolve(outcome.result),
         failed: reject,
         keep: false,

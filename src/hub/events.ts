@@ -73,7 +73,7 @@ export class Events {
     const { file } = this.#parts;
     let afterCommit: (() => void)[] = [];
     let published: Published[] = [];
-    await file.deliveries.acceptAll(() => {
+    const publish = () => {
       // It may run again, on its own, when a transaction that it shared with others failed.
       afterCommit = [];
       const body = key === undefined ? "" : hashOf(given);
@@ -98,8 +98,10 @@ export class Events {
         this.#remember.run(user, key, body, JSON.stringify(published), file.clock.now());
       }
       return deliveries;
+    };
+    await file.deliveries.acceptAll(publish, undefined, () => {
+      for (const follow of afterCommit) follow();
     });
-    for (const follow of afterCommit) follow();
     return published;
   }
 

@@ -59,10 +59,10 @@ export class HubFile {
     }
   }
 
-  /** Runs `work` in a transaction that it may share with others; resolves when it is on the disk. */
-  readonly write = async (work: () => void): Promise<void> => {
+  /** Runs `work` in a transaction that it may share with others, then `committed`; resolves when it is on the disk. */
+  readonly write = async (work: () => void, committed?: () => void): Promise<void> => {
     try {
-      await this.deliveries.acceptAll([], work);
+      await this.deliveries.acceptAll([], work, committed);
     } catch (error) {
       throw error instanceof HttpError && error.code === "storage_unavailable" ? unwritten(error) : error;
     }

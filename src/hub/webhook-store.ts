@@ -8,8 +8,8 @@ import type { RepoRef } from "../protocol/repo.ts";
 import { WatchIndex } from "./watch-index.ts";
 import { type Domain, SUSPENDED, type Webhook } from "./webhook.ts";
 
-/** Runs `work` in a transaction of the hub's file, which it may share with others. */
-export type Write = (work: () => void) => Promise<void>;
+/** Runs `work` in a transaction of the hub's file, which it may share with others, and `committed` after it. */
+export type Write = (work: () => void, committed: () => void) => Promise<void>;
 
 interface Row {
   id: string;
@@ -79,21 +79,25 @@ export class WebhookStore {
   }
 
   async add(webhook: Webhook): Promise<Webhook> {
-    await this.#write(() => this.#save(webhook));
-    this.#refresh(webhook.id);
+    await this.#write(
+      () => this.#save(webhook),
+      () => this.#refresh(webhook.id),
+    );
     return webhook;
   }
 
   /** @throws HttpError 404 when it has been deleted meanwhile */
   async change(id: string, change: (webhook: Webhook) => Webhook): Promise<Webhook> {
     let changed: Webhook | undefined;
-    await this.#write(() => {
-      const row = this.#select.get<Row>(id);
-      if (!row || row.deleted !== null) throw unknown(id);
-      changed = change(fromRow(row));
-      this.#save(changed);
-    });
-    this.#refresh(id);
+    await this.#write(
+      () => {
+        const row = this.#select.get<Row>(id);
+        if (!row || row.deleted !== null) throw unknown(id);
+        changed = change(fromRow(row));
+        this.#save(changed);
+      },
+      () => this.#refresh(id),
+    );
     if (!changed) throw unknown(id);
     return changed;
   }
