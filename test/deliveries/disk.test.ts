@@ -105,6 +105,37 @@ describe("the wait for the disk", () => {
     expect(problems).toHaveLength(2);
   });
 
+  it("is made on the spot where the disk is quick, and no longer once it is slow again", async () => {
+    const real = openDatabase(join(temporaryFolder(), "inbox.sqlite"));
+    const waits: string[] = [];
+    let slow = false;
+    const database: Database = {
+      ...real,
+      toDisk: () => {
+        waits.push("meanwhile");
+        return real.toDisk();
+      },
+      toDiskNow: () => {
+        waits.push("on the spot");
+        real.toDiskNow();
+        if (slow) test.clock.advance(20);
+      },
+    };
+    const test = openTest({ database, held: true });
+    const accept = async (count: number) => {
+      waits.length = 0;
+      for (let n = 0; n < count; n++) await test.inbox.accept(delivery("x"));
+    };
+    await accept(32);
+    expect(waits).toEqual([...Array(31).fill("meanwhile"), "on the spot"]);
+    await accept(5);
+    expect(waits).toEqual(Array(5).fill("on the spot"));
+    slow = true;
+    await accept(3);
+    // Every disk is slow for once.
+    expect(waits).toEqual(["on the spot", "on the spot", "meanwhile"]);
+  });
+
   it("is cut short by a stop in good order, which brings all to the disk itself", async () => {
     const { inbox, waits, answered, accept, reopen } = slowDisk({ held: true });
     const accepted = [accept("a")];
