@@ -2,6 +2,7 @@ import { toError } from "../errors.ts";
 import type { Clock } from "./clock.ts";
 import { isStorageError } from "./database.ts";
 import type { DeliveriesHealth } from "./delivery.ts";
+import { DiskWait } from "./disk-wait.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** Something to be written, and what follows from it. */
@@ -42,13 +43,6 @@ const MORE_TURNS = 2;
 const ON_DISK_WITHIN_MS = 100;
 
 /**
- * Where the disk is quicker than this it is waited for on the spot: to let others go on meanwhile costs a thread's way
- * there and back, and two small commits in place of one. Every so many waits it is tried how quick the disk is.
- */
-const QUICK_DISK_MS = 1;
-const WAITS_UNTIL_TRIED = 32;
-
-/**
  * Group commit: everything that is handed in during one turn of the event loop, or a few where they bring more, is
  * written in one transaction; and all that is written while one wait for the disk lasts shares the next.
  */
@@ -56,6 +50,7 @@ export class Writer {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #dispatch: Dispatch;
+  readonly #disk: DiskWait;
   readonly #onProblem: (problem: string) => void;
   readonly #turnOver: () => void;
   readonly #probe;
@@ -77,14 +72,11 @@ export class Writer {
   #failures = 0;
   #failuresBefore = 0;
 
-  #quickDisk = false;
-  #took = Number.POSITIVE_INFINITY;
-  #waits = 0;
-
   constructor(ledger: Ledger, dispatch: Dispatch, onProblem: (problem: string) => void, turnOver: () => void) {
     this.#ledger = ledger;
     this.#clock = ledger.wall;
     this.#dispatch = dispatch;
+    this.#disk = new DiskWait(ledger.database, ledger.wall);
     this.#onProblem = onProblem;
     this.#turnOver = turnOver;
     this.#probe = ledger.database.prepare("UPDATE deliveries_tally SET probe = ?");
@@ -226,7 +218,7 @@ export class Writer {
     const [awaited, begins, failuresBefore] = [this.#awaited, this.#begins, this.#failuresBefore];
     [this.#awaited, this.#begins] = [[], []];
     this.#syncing = awaited;
-    const problem = await this.#wait();
+    const problem = await this.#disk.wait();
     // Then `close` has brought it to the disk.
     if (this.#closed) return;
     this.#syncing = undefined;
@@ -241,25 +233,6 @@ export class Writer {
     if (this.#queue.length > 0) this.wake();
     this.#toDiskSoon();
     this.#turnOver();
-  }
-
-  /** Returns what went wrong. */
-  async #wait(): Promise<Error | undefined> {
-    const { database } = this.#ledger;
-    try {
-      if (!this.#quickDisk && ++this.#waits % WAITS_UNTIL_TRIED > 0) await database.toDisk();
-      else {
-        const begun = this.#clock.monotonic();
-        database.toDiskNow();
-        const took = this.#clock.monotonic() - begun;
-        // Every disk is slow for once.
-        this.#quickDisk = Math.min(took, this.#took) < QUICK_DISK_MS;
-        this.#took = took;
-      }
-    } catch (error) {
-      return toError(error);
-    }
-    return undefined;
   }
 
   #rolledBack(batch: Operation[], error: Error): void {
