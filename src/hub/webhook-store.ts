@@ -30,6 +30,9 @@ interface Row {
   deleted: number | null;
 }
 
+/** Read at once at the start: of all of them the rows would be in memory beside the webhooks made of them. */
+const ROWS = 1_000;
+
 export class WebhookStore {
   readonly index = new WatchIndex();
   readonly #write: Write;
@@ -46,8 +49,9 @@ export class WebhookStore {
     this.#replace = database.prepare(
       "INSERT OR REPLACE INTO hub_webhooks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     );
-    for (const row of database.prepare("SELECT * FROM hub_webhooks WHERE deleted IS NULL").all<Row>())
-      this.#remember(fromRow(row));
+    const next = database.prepare("SELECT * FROM hub_webhooks WHERE deleted IS NULL AND id > ? ORDER BY id LIMIT ?");
+    for (let rows = next.all<Row>("", ROWS); rows.length > 0; rows = next.all<Row>(rows.at(-1)?.id ?? "", ROWS))
+      for (const row of rows) this.#remember(fromRow(row));
   }
 
   get size(): number {
