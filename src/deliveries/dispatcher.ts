@@ -63,10 +63,6 @@ export class Dispatcher {
     for (const { receiver, due } of runs.receiversDue()) this.#lanes.expect(receiver, due);
   }
 
-  get running(): number {
-    return this.#open.running;
-  }
-
   /** Nothing runs and nothing could begin now. */
   get quiet(): boolean {
     if (this.#open.running > 0 || this.#claims.length > 0) return false;

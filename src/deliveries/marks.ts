@@ -32,13 +32,11 @@ export class Marks {
     this.#changes.push(() => this.#begun.delete(id));
   }
 
-  /** Was it marked? */
-  remove(id: number): boolean {
+  remove(id: number): void {
     const begun = this.#begun.get(id);
-    if (begun === undefined) return false;
+    if (begun === undefined) return;
     this.#begun.delete(id);
     this.#changes.push(() => this.#begun.set(id, begun));
-    return true;
   }
 
   /** 64 bits each number, as this machine writes them. */

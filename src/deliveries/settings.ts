@@ -7,6 +7,7 @@ export interface DeliveriesSettings {
   perReceiver: (receiver: string) => number | undefined;
   /** What receivers share; undefined: nothing. */
   gate?: Gate | undefined;
+  /** Infinity: no limit. */
   attemptTimeoutMs: number;
   /** The gap before the second attempt, before the third …; after the last gap's attempt a delivery has failed. */
   scheduleMs: readonly number[];

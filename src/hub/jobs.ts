@@ -224,6 +224,7 @@ export class Jobs {
     try {
       // Of its own: this is also how the last ones end, when deliveries take nothing any more.
       database.transaction(() => this.#keep(job, log));
+      database.toDiskNow();
       this.#live.delete(job.id);
     } catch {
       clock.setTimer(() => this.#record(job, log), RECORD_AGAIN_MS, true);
